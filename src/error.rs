@@ -1,0 +1,35 @@
+//! What went wrong, said so that a person can do something about it.
+
+use std::fmt;
+
+/// An error with the exit status it ends the program with.
+#[derive(Debug)]
+pub struct Error {
+    message: String,
+    code: u8,
+}
+
+impl Error {
+    /// The arguments, the environment or a file say something that cannot be meant. Nothing was started.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: crate::exit::USAGE }
+    }
+
+    /// idlewatch itself failed.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: crate::exit::Reason::Error.code() }
+    }
+
+    /// The status to exit with.
+    pub const fn code(&self) -> u8 {
+        self.code
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

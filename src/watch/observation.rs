@@ -1,0 +1,70 @@
+//! What the session tells the watcher.
+
+use std::time::Duration;
+
+/// Where output came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stream {
+    /// The command's terminal: lines end in CR LF, escapes move the cursor.
+    Terminal,
+    /// A standard output that goes elsewhere than to the terminal: lines end in a bare LF.
+    Stdout,
+    /// A standard error that goes elsewhere: lines end in a bare LF.
+    Stderr,
+}
+
+/// The size of the terminal in character cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Size {
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+/// An answer that may be missing: "could not look" is never the same as "no".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Known {
+    /// It is so.
+    Yes,
+    /// It is not so.
+    No,
+    /// Nobody could tell.
+    #[default]
+    Unknown,
+}
+
+/// What a look at the command's processes and terminal found (the answer to [`Action::Look`](super::Action::Look)).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Look {
+    /// A process in the terminal's foreground is blocked in `read` on the terminal.
+    pub reads_terminal: Known,
+    /// The terminal hands over whole lines (ICANON).
+    pub line_mode: Known,
+    /// The terminal shows what is typed (ECHO).
+    pub echo: Known,
+    /// What the processes did, in words, for the evidence.
+    pub doing: Option<String>,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Observation<'a> {
+    /// The command printed.
+    Output {
+        /// Where to.
+        stream: Stream,
+        /// What.
+        bytes: &'a [u8],
+    },
+    /// The person typed.
+    Typed(&'a [u8]),
+    /// The terminal has a new size.
+    Resized(Size),
+    /// The answer to [`Action::Look`](super::Action::Look).
+    Looked(Look),
+    /// For this long nobody could watch: suspended, stopped, frozen. The time itself is not in the moments.
+    Gap(Duration),
+    /// Nothing but time passed: a deadline was reached.
+    Elapsed,
+}
