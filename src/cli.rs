@@ -122,6 +122,11 @@ fn size(text: &str) -> Result<Size, String> {
     }
 }
 
+/// Reads the arguments of this process; ends it with a message where they are wrong.
+pub fn parse() -> RunCli {
+    RunCli::parse()
+}
+
 /// The command line as clap sees it, for the man page and the completions.
 pub fn command() -> clap::Command {
     RunCli::command()

@@ -20,6 +20,16 @@ impl Error {
         Self { message: message.into(), code: crate::exit::Reason::Error.code() }
     }
 
+    /// The command was not found.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: crate::exit::Reason::NotFound.code() }
+    }
+
+    /// The command was found but cannot run.
+    pub fn cannot_run(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: crate::exit::Reason::CannotRun.code() }
+    }
+
     /// The status to exit with.
     pub const fn code(&self) -> u8 {
         self.code

@@ -2,18 +2,35 @@
 //! stuck does what it was told.
 //!
 //! - [`watch`] is the pure core. Events go in, decisions come out; it does no I/O and reads no clock.
-//! - [`cli`] is what was typed.
+//! - [`session`] is the shell around it: descriptors, signals, children and the clock.
+//! - [`cli`] is what was typed, [`config`] is what it means.
 //! - [`signal`], [`exit`], [`error`]: the words that every layer shares.
 
 pub mod cli;
+pub mod config;
 pub mod error;
 pub mod exit;
+pub mod session;
 pub mod signal;
 pub mod watch;
 
+use std::process::exit;
+
+use config::Config;
+use session::Outcome;
+
 /// The whole program: reads the arguments, runs, and ends the process.
 pub fn run() -> ! {
-    let cli = <cli::RunCli as clap::Parser>::parse();
-    eprintln!("{cli:?}");
-    std::process::exit(i32::from(exit::USAGE))
+    let config = Config::from(cli::parse());
+    match session::run(&config) {
+        Ok(Outcome::Itself(status)) => status.leave(),
+        Ok(Outcome::Ended(reason)) => {
+            eprintln!("idlewatch: {} ({}, exit status {})", reason.meaning(), reason, reason.code());
+            exit(i32::from(reason.code()))
+        }
+        Err(error) => {
+            eprintln!("idlewatch: {error}");
+            exit(i32::from(error.code()))
+        }
+    }
 }

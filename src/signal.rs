@@ -26,6 +26,10 @@ impl Signal {
     pub const TSTP: Self = Self(libc::SIGTSTP);
     /// Broken pipe.
     pub const PIPE: Self = Self(libc::SIGPIPE);
+    /// Read from the terminal in the background.
+    pub const TTIN: Self = Self(libc::SIGTTIN);
+    /// Written to the terminal in the background.
+    pub const TTOU: Self = Self(libc::SIGTTOU);
     /// Window size changed.
     pub const WINCH: Self = Self(libc::SIGWINCH);
 

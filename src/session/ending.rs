@@ -1,0 +1,147 @@
+//! The end of a run: nothing is lost, nothing stays behind, and the terminal is as it was.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::link::Order;
+use super::relay::Found;
+use super::setup::bury;
+use super::terminal::Terminal;
+use super::{Outcome, Session, Status, tree, typeahead};
+use crate::exit::Reason;
+use crate::signal::Signal;
+
+/// More than any pipe or terminal of the kernel holds. Whatever the command wrote before it ended is within this;
+/// what comes after is from those it left behind.
+const MOST_LEFT: usize = 2 * 1024 * 1024;
+
+/// How long killed processes may take to disappear before they are reported as staying.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Session {
+    /// Whether the command has ended, and with it, where we ended it, all of its tree.
+    pub(super) fn is_over(&self) -> bool {
+        let Some(_) = self.ended else { return false };
+        match self.reason {
+            None | Some(Reason::Error) => true,
+            Some(_) => self.watcher.deadline().is_none() || self.rest().is_empty(),
+        }
+    }
+
+    fn rest(&self) -> Vec<tree::Process> {
+        tree::descendants(self.monitor.pid).unwrap_or_default()
+    }
+
+    /// Passes on the last bytes, ends what has to end, and puts everything back.
+    pub(super) fn end(mut self) -> Outcome {
+        self.drain();
+        if self.reason.is_some() {
+            self.clear_away();
+            self.drain();
+        }
+        self.flush();
+        self.restore_screen();
+        self.return_typeahead();
+        self.monitor.link.order(Order::Finish);
+        bury(&self.monitor);
+        match (self.reason, self.ended) {
+            (Some(reason), _) => Outcome::Ended(reason),
+            (None, Some(status)) => Outcome::Itself(status),
+            (None, None) => Outcome::Ended(Reason::Error),
+        }
+    }
+
+    /// Reads until it would block. Waiting for the end of file would mean waiting for whoever else has the terminal.
+    fn drain(&mut self) {
+        for index in 0..self.sources.len() {
+            let mut left = MOST_LEFT;
+            while left > 0 {
+                self.make_room(index);
+                if self.relay(index) != Found::More {
+                    break;
+                }
+                left = left.saturating_sub(self.buffer.len());
+            }
+        }
+    }
+
+    /// Waits until the reader has taken enough for one more portion.
+    fn make_room(&mut self, index: usize) {
+        let sink = self.sources[index].sink;
+        while !self.sinks[sink].has_room() && self.wait_for(sink) {}
+    }
+
+    /// Waits until every reader has taken everything.
+    fn flush(&mut self) {
+        for sink in 0..self.sinks.len() {
+            while self.sinks[sink].is_behind() && self.wait_for(sink) {}
+        }
+    }
+
+    /// Waits for a slow reader. A signal that would have ended the command while it wrote ends the waiting.
+    fn wait_for(&mut self, sink: usize) -> bool {
+        let mut fds = [
+            PollFd::new(self.sinks[sink].as_fd(), PollFlags::POLLOUT),
+            PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
+        ];
+        let polled = poll(&mut fds, PollTimeout::NONE);
+        if polled.is_ok() && fds[1].any().unwrap_or(false) {
+            let ends = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
+            if let Some((signal, _)) = self.signals.arrived().into_iter().find(|(signal, _)| ends.contains(signal)) {
+                self.ended = Some(Status::Signal(signal));
+                return false;
+            }
+        }
+        self.sinks[sink].flush();
+        self.sinks[sink].broken().is_none()
+    }
+
+    /// Ends whoever of the tree is left, and says who could not be ended.
+    fn clear_away(&mut self) {
+        let patience = Instant::now();
+        loop {
+            let rest = self.rest();
+            if rest.is_empty() {
+                return;
+            }
+            if patience.elapsed() > PATIENCE {
+                let names: Vec<String> = rest.iter().map(ToString::to_string).collect();
+                eprintln!("idlewatch: could not be killed and still there: {}\r", names.join(", "));
+                return;
+            }
+            tree::signal_all(self.monitor.pid, self.child, Signal::KILL);
+            std::thread::sleep(super::RESCAN);
+        }
+    }
+
+    /// Undoes the modes that the command left on.
+    fn restore_screen(&mut self) {
+        let undo = self.modes.undo();
+        if let (Some(screen), false) = (self.screen, undo.is_empty()) {
+            self.sinks[screen].take(&undo);
+            self.flush();
+        }
+    }
+
+    /// What was typed and not read is for whoever reads the terminal next.
+    fn return_typeahead(&mut self) {
+        let Some(terminal) = self.terminal.as_mut().filter(|terminal| terminal.is_raw()) else { return };
+        let (Some(pty), Some(slave)) = (&self.pty, &self.slave) else { return };
+        let mut unread = pty.settings().and_then(|settings| typeahead::take(slave, &settings)).unwrap_or_default();
+        unread.extend(self.keyboard.take_back());
+        if !unread.is_empty() {
+            typeahead::give_back(terminal, &unread);
+        }
+    }
+}
+
+impl Drop for Session {
+    /// However we leave, the modes go before the settings do.
+    fn drop(&mut self) {
+        if let Some(terminal) = self.terminal.as_mut().filter(|terminal| Terminal::is_raw(terminal)) {
+            terminal.restore();
+        }
+    }
+}

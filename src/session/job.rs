@@ -1,0 +1,166 @@
+//! Job control: the foreground, stopping and continuing, as a shell expects it of the command.
+
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal as Nix, kill, sigaction};
+use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key};
+use nix::unistd::{Pid, getpid};
+
+use super::link::Order;
+use super::place::Place;
+use super::pty::Pty;
+use super::relay::Found;
+use super::terminal::Terminal;
+use super::{Session, Signal};
+
+/// The signals that these keys cause in the command's terminal, where the command itself stands in its foreground.
+pub fn signals_typed(pty: &Pty, typed: &[u8]) -> Vec<Signal> {
+    let Ok(settings) = pty.settings() else { return Vec::new() };
+    if !settings.local_flags.contains(LocalFlags::ISIG) {
+        return Vec::new();
+    }
+    [(Key::VINTR, Signal::INT), (Key::VQUIT, Signal::QUIT)]
+        .into_iter()
+        .filter(|(key, _)| {
+            let key = settings.control_chars[*key as usize];
+            key != libc::_POSIX_VDISABLE && typed.contains(&key)
+        })
+        .map(|(_, signal)| signal)
+        .collect()
+}
+
+impl Session {
+    /// Without us these keys would reach everybody in our process group: a make or a script that runs us, the other
+    /// end of a pipeline. They did not, because our terminal is raw; so we pass them on.
+    pub(super) fn spread(&self, signals: &[Signal]) {
+        let in_front = self.pty.as_ref().and_then(Pty::foreground) == Some(self.group());
+        if self.place != Place::SessionLeader && in_front {
+            for signal in signals {
+                to_our_group(*signal);
+            }
+        }
+    }
+
+    /// The command's process group.
+    fn group(&self) -> i32 {
+        nix::unistd::getpgid(Some(Pid::from_raw(self.child))).map_or(self.child, Pid::as_raw)
+    }
+
+    /// Takes our terminal for the command: raw, and the command in the foreground of its own.
+    pub(super) fn come_to_front(&mut self) {
+        let Some(terminal) = &mut self.terminal else { return };
+        if terminal.make_raw().is_err() {
+            return;
+        }
+        if let Some(pty) = &self.pty {
+            // From now on the command's terminal adds the carriage returns, as ours did.
+            let _ = pty.keep_newlines(!terminal.adds_returns());
+        }
+        self.monitor.link.order(Order::Foreground);
+        self.resize();
+    }
+
+    /// Gives our terminal up: somebody else is in its foreground.
+    fn go_to_back(&mut self) {
+        if let Some(terminal) = &mut self.terminal {
+            terminal.restore();
+        }
+        if let Some(pty) = &self.pty {
+            let _ = pty.keep_newlines(true);
+        }
+        self.monitor.link.order(Order::Background);
+    }
+
+    /// The command was stopped, so we stop too, for the shell to see; unless it only wanted the terminal and can
+    /// have it.
+    pub(super) fn stopped(&mut self, signal: Signal) {
+        let ours = self.terminal.as_ref().is_some_and(Terminal::is_ours);
+        if matches!(signal, Signal::TTIN | Signal::TTOU) && self.pty.is_some() && ours {
+            self.on_demand = false;
+            self.come_to_front();
+            self.monitor.link.order(Order::SignalGroup(Signal::CONT));
+            return;
+        }
+        for index in 0..self.sources.len() {
+            while self.relay(index) == Found::More {}
+        }
+        let was_raw = self.terminal.as_ref().is_some_and(Terminal::is_raw);
+        if let Some(terminal) = &mut self.terminal {
+            terminal.restore();
+        }
+        let before = self.clock.now();
+        self.stop_ourselves(signal);
+        self.clock.rewind_to(before);
+        // The signal that continued us is here as well; what it is for is done now, and only once.
+        for (signal, origin) in self.signals.arrived() {
+            if signal != Signal::CONT {
+                self.signalled(signal, origin);
+            }
+        }
+        let ours = self.terminal.as_ref().is_some_and(Terminal::is_ours);
+        if self.pty.is_some() && self.terminal.is_some() {
+            if ours && (was_raw || !self.on_demand) { self.come_to_front() } else { self.go_to_back() }
+        }
+        self.let_continue();
+    }
+
+    fn stop_ourselves(&self, signal: Signal) {
+        let Ok(number) = Nix::try_from(signal.number()) else { return };
+        let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+        // SAFETY: the default action runs no code of ours; what was there before is put back below.
+        let before = if signal == Signal::STOP { None } else { unsafe { sigaction(number, &default) }.ok() };
+        if signal == Signal::STOP || self.place == Place::Ours {
+            let _ = kill(getpid(), number);
+        } else {
+            // A key stops the whole process group, and so do we.
+            let _ = kill(Pid::from_raw(0), number);
+        }
+        // Here we stand until somebody continues us; where no shell could, the kernel does not stop us at all.
+        if let Some(before) = before {
+            // SAFETY: `before` is the action that was in place a moment ago.
+            let _ = unsafe { sigaction(number, &before) };
+        }
+    }
+
+    /// Somebody continued us from outside. How long we stood still is not known, so nothing is held against the
+    /// command.
+    pub(super) fn continued(&mut self) {
+        let now = self.clock.now();
+        self.skip_to(now);
+        if let (Some(terminal), true) = (&self.terminal, self.pty.is_some()) {
+            match (terminal.is_ours(), terminal.is_raw()) {
+                (true, false) if !self.on_demand => self.come_to_front(),
+                (false, true) => self.go_to_back(),
+                _ => {}
+            }
+        }
+        self.let_continue();
+    }
+
+    /// Passes a continue on. In our own process group the command has had it from the shell already, unless it was
+    /// meant for us alone.
+    fn let_continue(&self) {
+        if self.place != Place::Ours {
+            self.monitor.link.order(Order::SignalGroup(Signal::CONT));
+        } else if super::tree::is_stopped(self.child) {
+            self.monitor.link.order(Order::Signal(Signal::CONT));
+        }
+    }
+
+    /// Our terminal is gone, so the command's goes too: its processes get the hangup they would have got.
+    pub(super) fn hang_up(&mut self) {
+        if let Some(terminal) = &mut self.terminal {
+            terminal.forget();
+        }
+        for source in self.sources.iter_mut().filter(|source| source.is_terminal()) {
+            source.close();
+        }
+        self.keyboard.take_back();
+        (self.pty, self.slave) = (None, None);
+    }
+}
+
+/// Signals our process group and not ourselves: our own copy is recognised by its origin.
+fn to_our_group(signal: Signal) {
+    if let Ok(number) = Nix::try_from(signal.number()) {
+        let _ = kill(Pid::from_raw(0), number);
+    }
+}

@@ -1,0 +1,140 @@
+//! The line between idlewatch and its monitor process: small messages of one size.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use crate::signal::Signal;
+
+/// What idlewatch tells the monitor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Send this signal to the command alone, as the sender of it meant.
+    Signal(Signal),
+    /// Send this signal to the command's process group, as a terminal does.
+    SignalGroup(Signal),
+    /// Put the command in the foreground of its terminal.
+    Foreground,
+    /// Take the command out of the foreground of its terminal.
+    Background,
+    /// Everything is read: leave, without disturbing what lives on.
+    Finish,
+}
+
+/// What the monitor tells idlewatch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News {
+    /// The command runs and has this process id.
+    Started(i32),
+    /// The command could not be started, for this reason (errno).
+    Failed(i32),
+    /// The command was stopped by this signal.
+    Stopped(Signal),
+    /// The command ended with this status, as `waitpid` gives it.
+    Ended(i32),
+}
+
+/// One end of the line.
+#[derive(Debug)]
+pub struct Link(UnixStream);
+
+const SIZE: usize = 8;
+
+impl Link {
+    /// Both ends.
+    pub fn pair() -> io::Result<(Self, Self)> {
+        let (one, other) = UnixStream::pair()?;
+        Ok((Self(one), Self(other)))
+    }
+
+    /// Tells the monitor. A monitor that is gone is noticed where its news are read.
+    pub fn order(&self, order: Order) {
+        let (kind, value) = match order {
+            Order::Signal(signal) => (0, signal.number()),
+            Order::SignalGroup(signal) => (1, signal.number()),
+            Order::Foreground => (2, 0),
+            Order::Background => (3, 0),
+            Order::Finish => (4, 0),
+        };
+        let _ = self.send(kind, value);
+    }
+
+    /// Reads the next order; none when idlewatch is gone.
+    pub fn next_order(&self) -> Option<Order> {
+        let (kind, value) = self.receive()?;
+        Some(match kind {
+            0 => Order::Signal(Signal::from_number(value)?),
+            1 => Order::SignalGroup(Signal::from_number(value)?),
+            2 => Order::Foreground,
+            3 => Order::Background,
+            _ => Order::Finish,
+        })
+    }
+
+    /// Tells idlewatch. An idlewatch that is gone is noticed where its orders are read.
+    pub fn report(&self, news: News) {
+        let (kind, value) = match news {
+            News::Started(pid) => (0, pid),
+            News::Failed(errno) => (1, errno),
+            News::Stopped(signal) => (2, signal.number()),
+            News::Ended(status) => (3, status),
+        };
+        let _ = self.send(kind, value);
+    }
+
+    /// Reads the next news; none when the monitor is gone.
+    pub fn next_news(&self) -> Option<News> {
+        let (kind, value) = self.receive()?;
+        Some(match kind {
+            0 => News::Started(value),
+            1 => News::Failed(value),
+            2 => News::Stopped(Signal::from_number(value)?),
+            _ => News::Ended(value),
+        })
+    }
+
+    fn send(&self, kind: u8, value: i32) -> io::Result<()> {
+        let mut message = [0; SIZE];
+        message[0] = kind;
+        message[4..].copy_from_slice(&value.to_ne_bytes());
+        (&self.0).write_all(&message)
+    }
+
+    fn receive(&self) -> Option<(u8, i32)> {
+        let mut message = [0; SIZE];
+        (&self.0).read_exact(&mut message).ok()?;
+        Some((message[0], i32::from_ne_bytes([message[4], message[5], message[6], message[7]])))
+    }
+}
+
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_arrives_as_it_was_sent_and_a_closed_end_says_so() {
+        let (ours, theirs) = Link::pair().unwrap();
+        for order in [
+            Order::Signal(Signal::TERM),
+            Order::SignalGroup(Signal::INT),
+            Order::Foreground,
+            Order::Background,
+            Order::Finish,
+        ] {
+            ours.order(order);
+            assert_eq!(theirs.next_order(), Some(order));
+        }
+        for news in [News::Started(42), News::Failed(2), News::Stopped(Signal::TSTP), News::Ended(0x0100)] {
+            theirs.report(news);
+            assert_eq!(ours.next_news(), Some(news));
+        }
+        drop(theirs);
+        assert_eq!(ours.next_news(), None);
+    }
+}

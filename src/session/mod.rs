@@ -1,0 +1,374 @@
+//! The shell around the pure core: the only place with descriptors, signals, children and the clock.
+//!
+//! One thread and one `poll`. Its timeout is the watcher's next deadline, so nothing ticks. Bytes are relayed first
+//! and looked at second. The session performs what the watcher decides and decides nothing itself.
+//!
+//! ```text
+//!  keyboard ──► Keyboard ──► pty ──► command            idlewatch ── link ── monitor ── command
+//!  screen   ◄── Sink ◄────── pty, pipes ◄── command         (one poll)        (its session, its parent)
+//! ```
+
+mod clock;
+mod ending;
+mod inherited;
+mod job;
+mod link;
+mod modes;
+mod monitor;
+mod place;
+mod pty;
+mod queries;
+mod relay;
+mod setup;
+mod signals;
+mod sink;
+mod spawn;
+mod status;
+mod streams;
+mod terminal;
+mod tree;
+mod typeahead;
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+pub use status::Status;
+
+use self::clock::Clock;
+use self::link::{News, Order};
+use self::modes::Modes;
+use self::monitor::Monitor;
+use self::place::Place;
+use self::pty::Pty;
+use self::queries::Queries;
+use self::relay::{Found, Keyboard, Source};
+use self::signals::{Origin, Signals};
+use self::sink::Sink;
+use self::terminal::Terminal;
+use crate::config::Config;
+use crate::error::Error;
+use crate::exit::Reason;
+use crate::signal::Signal;
+use crate::watch::{Action, Moment, Observation, Size, Watcher};
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The command ended by itself.
+    Itself(Status),
+    /// We ended it.
+    Ended(Reason),
+}
+
+/// Runs the command to its end. Gives how it ended, with everything as it was before.
+pub fn run(config: &Config) -> Result<Outcome, Error> {
+    let mut session = Session::start(config)?;
+    session.watch();
+    Ok(session.end())
+}
+
+/// A command that runs.
+struct Session {
+    clock: Clock,
+    watcher: Watcher,
+    signals: Signals,
+    monitor: Monitor,
+    /// The command's process id.
+    child: i32,
+    place: Place,
+    /// The command's terminal; none if it has none, or after ours was hung up.
+    pty: Option<Pty>,
+    /// The command's side of it, to see what it has left unread.
+    slave: Option<OwnedFd>,
+    /// Our own terminal.
+    terminal: Option<Terminal>,
+    /// Leave our own terminal alone until the command wants it.
+    on_demand: bool,
+    /// Our own standard input is to be typed into the command's terminal.
+    type_stdin: bool,
+    /// The size is fixed, whatever our own terminal's is.
+    fixed_size: bool,
+    sources: Vec<Source>,
+    sinks: Vec<Sink>,
+    /// Which sink is our own terminal.
+    screen: Option<usize>,
+    keyboard: Keyboard,
+    modes: Modes,
+    queries: Queries,
+    /// How the command ended, once it has.
+    ended: Option<Status>,
+    /// Why we are ending it, once we are.
+    reason: Option<Reason>,
+    buffer: Vec<u8>,
+}
+
+/// What a descriptor in the poll set means.
+#[derive(Debug, Clone, Copy)]
+enum Watched {
+    Signals,
+    Link,
+    Terminal,
+    Stdin,
+    Keyboard,
+    Source(usize),
+    Sink(usize),
+}
+
+/// How late a wake-up may be before the time since is taken as time that nobody could watch.
+const LATE: Duration = Duration::from_secs(5);
+
+/// How often the rest of a tree that is being ended is looked at.
+const RESCAN: Duration = Duration::from_millis(20);
+
+impl Session {
+    /// Relays and watches until the command has ended.
+    fn watch(&mut self) {
+        while !self.is_over() {
+            let now = self.clock.now();
+            let wake = match self.ended {
+                // The command is gone and others of its tree are not: they give no sign when they go.
+                Some(_) => Some(now + RESCAN),
+                None => self.watcher.deadline(),
+            };
+            let ready = self.wait(wake.map(|moment| moment.since(now)));
+            if wake.is_some_and(|wake| self.clock.now().since(wake) > LATE) {
+                self.skip_to(wake.unwrap_or(now));
+            }
+            for (what, events) in ready {
+                self.attend(what, events);
+            }
+            if self.watcher.deadline().is_some_and(|deadline| self.clock.now() >= deadline) {
+                self.observe(&Observation::Elapsed);
+            }
+        }
+    }
+
+    /// Waits until something is there to do, at most this long.
+    fn wait(&self, timeout: Option<Duration>) -> Vec<(Watched, PollFlags)> {
+        let (input, output) = (PollFlags::POLLIN, PollFlags::POLLOUT);
+        let stdin = std::io::stdin();
+        let mut watched = Vec::with_capacity(8);
+        watched.push((Watched::Signals, PollFd::new(self.signals.as_fd(), input)));
+        watched.push((Watched::Link, PollFd::new(self.monitor.link.as_fd(), input)));
+        if let Some(pty) = &self.pty {
+            if self.keyboard.is_behind() {
+                watched.push((Watched::Keyboard, PollFd::new(pty.as_fd(), output)));
+            }
+            if self.keyboard.has_room() {
+                if let Some(terminal) = self.terminal.as_ref().filter(|terminal| terminal.is_raw()) {
+                    watched.push((Watched::Terminal, PollFd::new(terminal.as_fd(), input)));
+                }
+                if self.type_stdin {
+                    watched.push((Watched::Stdin, PollFd::new(stdin.as_fd(), input)));
+                }
+            }
+        }
+        for (index, source) in self.sources.iter().enumerate() {
+            if let (Some(fd), true) = (source.fd(self.pty.as_ref()), self.sinks[source.sink].has_room()) {
+                watched.push((Watched::Source(index), PollFd::new(fd, input)));
+            }
+        }
+        for (index, sink) in self.sinks.iter().enumerate() {
+            if sink.is_behind() {
+                watched.push((Watched::Sink(index), PollFd::new(sink.as_fd(), output)));
+            }
+        }
+        let (names, mut fds): (Vec<Watched>, Vec<PollFd<'_>>) = watched.into_iter().unzip();
+        // Rounded up: a wake-up before the deadline would only have to wait again.
+        let timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
+            let whole = timeout.saturating_add(Duration::from_micros(999)).as_millis();
+            i32::try_from(whole).ok().and_then(|whole| PollTimeout::try_from(whole).ok()).unwrap_or(PollTimeout::MAX)
+        });
+        // The only errors are EINTR, after which the signal is in its pipe, and ENOMEM, after which we try again.
+        if poll(&mut fds, timeout).is_err() {
+            return Vec::new();
+        }
+        names
+            .into_iter()
+            .zip(fds)
+            .filter_map(|(name, fd)| fd.revents().filter(|events| !events.is_empty()).map(|events| (name, events)))
+            .collect()
+    }
+
+    fn attend(&mut self, what: Watched, events: PollFlags) {
+        match what {
+            Watched::Signals => {
+                for (signal, origin) in self.signals.arrived() {
+                    self.signalled(signal, origin);
+                }
+            }
+            Watched::Link => self.hear(),
+            Watched::Terminal => self.read_terminal(),
+            Watched::Stdin => self.read_stdin(),
+            Watched::Keyboard => {
+                if let Some(pty) = &self.pty {
+                    self.keyboard.flush(pty.as_fd());
+                }
+            }
+            Watched::Source(index) => {
+                self.relay(index);
+            }
+            Watched::Sink(index) => {
+                if events.contains(PollFlags::POLLNVAL) {
+                    return;
+                }
+                self.sinks[index].flush();
+                self.check_sink(index);
+            }
+        }
+    }
+
+    /// What the monitor has to say.
+    fn hear(&mut self) {
+        match self.monitor.link.next_news() {
+            Some(News::Stopped(signal)) => self.stopped(signal),
+            Some(News::Ended(status)) => self.ended = Some(Status::from_raw(status)),
+            Some(News::Started(_)) => {}
+            Some(News::Failed(_)) | None => {
+                // Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay.
+                tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.child, Signal::KILL);
+                self.reason = Some(Reason::Error);
+                self.ended = Some(Status::Signal(Signal::KILL));
+            }
+        }
+    }
+
+    /// Passes on a portion of what the command printed, then lets the watcher see it.
+    fn relay(&mut self, index: usize) -> Found {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let source = &self.sources[index];
+        let (count, found) = match source.fd(self.pty.as_ref()) {
+            Some(fd) => relay::read_portion(fd, &mut buffer),
+            None => (0, Found::End),
+        };
+        let bytes = &buffer[..count];
+        if !bytes.is_empty() {
+            let (stream, sink, answer) = (source.stream, source.sink, source.answer);
+            self.sinks[sink].take(bytes);
+            if self.screen == Some(sink) {
+                self.modes.follow(bytes);
+            }
+            self.check_sink(sink);
+            self.observe(&Observation::Output { stream, bytes });
+            if answer {
+                self.answer(bytes);
+            }
+        }
+        if found == Found::End {
+            self.sources[index].close();
+        }
+        self.buffer = buffer;
+        found
+    }
+
+    /// Answers questions to a terminal that is not there.
+    fn answer(&mut self, bytes: &[u8]) {
+        let answers = self.queries.answer(bytes, || (1, 1));
+        if let (Some(pty), false) = (&self.pty, answers.is_empty()) {
+            self.keyboard.enter(pty.as_fd(), &answers);
+        }
+    }
+
+    /// A reader that is gone is the command's affair: it gets what it would have got without us.
+    fn check_sink(&mut self, index: usize) {
+        if self.sinks[index].broken().is_none() || self.screen == Some(index) {
+            return;
+        }
+        let mut told = false;
+        for source in self.sources.iter_mut().filter(|source| source.sink == index && !source.is_terminal()) {
+            // A pipe does it by itself once it is closed; a terminal gives no SIGPIPE, so we do.
+            told |= source.side().is_some();
+            source.close();
+        }
+        if told {
+            self.monitor.link.order(Order::SignalGroup(Signal::PIPE));
+        }
+    }
+
+    /// What the person typed.
+    fn read_terminal(&mut self) {
+        let (Some(terminal), Some(pty)) = (&self.terminal, &self.pty) else { return };
+        let mut buffer = [0; 4096];
+        match nix::unistd::read(terminal, &mut buffer) {
+            Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => {}
+            Ok(0) | Err(_) => self.hang_up(),
+            Ok(count) => {
+                let typed = &buffer[..count];
+                let signals = job::signals_typed(pty, typed);
+                self.keyboard.enter(pty.as_fd(), typed);
+                self.spread(&signals);
+                self.observe(&Observation::Typed(typed));
+            }
+        }
+    }
+
+    /// Our own standard input, typed into the command's terminal.
+    fn read_stdin(&mut self) {
+        let Some(pty) = &self.pty else { return };
+        let mut buffer = [0; 4096];
+        match nix::unistd::read(std::io::stdin(), &mut buffer) {
+            Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => {}
+            Ok(0) | Err(_) => {
+                self.type_stdin = false;
+                // Twice: the first ends a line that was not finished.
+                if let Ok(settings) = pty.settings() {
+                    let end = settings.control_chars[nix::sys::termios::SpecialCharacterIndices::VEOF as usize];
+                    self.keyboard.enter(pty.as_fd(), &[end, end]);
+                }
+            }
+            Ok(count) => self.keyboard.enter(pty.as_fd(), &buffer[..count]),
+        }
+    }
+
+    /// Tells the watcher, and does what it says.
+    fn observe(&mut self, observation: &Observation<'_>) {
+        let now = self.clock.now();
+        for action in self.watcher.observe(now, observation) {
+            self.perform(action);
+        }
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Look => {}
+            Action::Signal { signal, reason } => {
+                self.reason.get_or_insert(reason);
+                tree::signal_all(self.monitor.pid, self.child, signal);
+            }
+        }
+    }
+
+    /// Leaves out the time since `moment`: nobody could watch.
+    fn skip_to(&mut self, moment: Moment) {
+        let gap = self.clock.rewind_to(moment);
+        self.observe(&Observation::Gap(gap));
+    }
+
+    /// Gives the command's terminals the size of ours.
+    fn resize(&mut self) {
+        let Some(size) = self.terminal.as_ref().filter(|_| !self.fixed_size).and_then(Terminal::size) else { return };
+        let sides = self.sources.iter().filter_map(Source::side);
+        for pty in self.pty.iter().chain(sides) {
+            // A terminal that is gone needs no size.
+            let _ = pty.resize(size);
+        }
+        self.observe(&Observation::Resized(Size { cols: size.cols, rows: size.rows }));
+    }
+
+    /// A signal reached us: it is meant for the command.
+    fn signalled(&mut self, signal: Signal, origin: Origin) {
+        match (signal, origin) {
+            (_, Origin::Own) => {}
+            (Signal::WINCH, Origin::Kernel) => self.resize(),
+            (Signal::CONT, _) => self.continued(),
+            (Signal::HUP, Origin::Kernel) if self.terminal.as_ref().is_some_and(Terminal::is_gone) => self.hang_up(),
+            // A key at our own terminal while it is not raw: the whole foreground is meant, and where the command
+            // shares our process group it has its own already.
+            (_, Origin::Kernel) if self.place == Place::Ours => {}
+            (_, Origin::Kernel) => self.monitor.link.order(Order::SignalGroup(signal)),
+            (_, Origin::Process) => self.monitor.link.order(Order::Signal(signal)),
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! The process between idlewatch and the command.
+//!
+//! It leads the session of the command's terminal and is the command's parent, so that the command's process group
+//! has somebody who can continue it: without that the kernel does not let a key stop it. And it outlives idlewatch:
+//! when idlewatch is gone, however it went, the monitor ends what is left and gives the terminal back.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal as Nix};
+use nix::sys::termios::Termios;
+use nix::unistd::{ForkResult, Pid, fork, getpgrp, setpgid, setsid, tcsetpgrp};
+
+use super::link::{Link, News, Order};
+use super::place::Place;
+use super::spawn::{Launch, take_terminal};
+use super::terminal;
+use super::tree;
+use crate::signal::Signal;
+
+/// What idlewatch keeps of its monitor.
+#[derive(Debug)]
+pub struct Monitor {
+    /// Its process id: the root of the command's tree.
+    pub pid: i32,
+    /// The line to it.
+    pub link: Link,
+}
+
+/// What the monitor works with, in its own process.
+struct Watchman {
+    link: Link,
+    launch: Launch,
+    child: i32,
+    group: i32,
+}
+
+impl Monitor {
+    /// Starts the monitor, and with it the command. Every signal has to be blocked, and there must be one thread.
+    ///
+    /// `outer` is the terminal to give back should idlewatch die, with the settings it was found with;
+    /// `inherited` are the descriptors that are the command's alone.
+    pub fn start(launch: Launch, outer: Option<(OwnedFd, Termios)>, inherited: &[RawFd]) -> io::Result<Self> {
+        let (ours, theirs) = Link::pair()?;
+        // SAFETY: there is one thread, so the new process may go on as this one would.
+        match unsafe { fork() }? {
+            ForkResult::Parent { child } => Ok(Self { pid: child.as_raw(), link: ours }),
+            ForkResult::Child => {
+                drop(ours);
+                let run = || Watchman { link: theirs, launch, child: 0, group: 0 }.run(outer, inherited);
+                // A panic here would unwind into idlewatch's own stack frames, which this process must not finish.
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+                leave()
+            }
+        }
+    }
+}
+
+/// Ends this process without running anything that belongs to idlewatch.
+fn leave() -> ! {
+    // SAFETY: _exit does not return and runs no code of ours.
+    unsafe { libc::_exit(0) }
+}
+
+impl Watchman {
+    fn run(mut self, outer: Option<(OwnedFd, Termios)>, inherited: &[RawFd]) {
+        tree::adopt_orphans();
+        if let Err(error) = self.start() {
+            self.link.report(News::Failed(error.raw_os_error().unwrap_or(libc::EIO)));
+            return;
+        }
+        self.let_go(inherited);
+        let Ok(children) = child_signals() else { return self.end_everything(outer) };
+        self.link.report(News::Started(self.child));
+        loop {
+            self.reap();
+            let mut fds =
+                [PollFd::new(self.link.as_fd(), PollFlags::POLLIN), PollFd::new(children.as_fd(), PollFlags::POLLIN)];
+            if poll(&mut fds, PollTimeout::NONE).is_err() {
+                continue;
+            }
+            let ordered = fds[0].any().unwrap_or(true);
+            if fds[1].any().unwrap_or(true) {
+                let _ = nix::unistd::read(&children, &mut [0; 64]);
+            }
+            if ordered {
+                match self.link.next_order() {
+                    Some(Order::Finish) => return self.finish(),
+                    Some(order) => self.obey(order),
+                    None => return self.end_everything(outer),
+                }
+            }
+        }
+    }
+
+    fn start(&mut self) -> io::Result<()> {
+        if let (Place::Orphaned | Place::Job { .. }, Some(fd)) = (self.launch.place, &self.launch.terminal) {
+            setsid()?;
+            take_terminal(fd.as_raw_fd())?;
+        }
+        let leader = match self.launch.place {
+            Place::Job { leads: false } => Some(StandIn::new()?),
+            _ => None,
+        };
+        let group = leader.as_ref().map(|leader| leader.0.as_raw());
+        self.child = self.launch.start(group)?;
+        self.group = match (self.launch.place, group) {
+            (_, Some(group)) => group,
+            (Place::Ours | Place::Orphaned, None) => getpgrp().as_raw(),
+            (Place::SessionLeader | Place::Job { .. }, None) => self.child,
+        };
+        Ok(())
+    }
+
+    /// Closes what only the command should hold, or a pipe would stay open after the command closed it.
+    fn let_go(&mut self, inherited: &[RawFd]) {
+        for fd in inherited {
+            // SAFETY: these were open when idlewatch was started and nothing of ours uses them.
+            unsafe { libc::close(*fd) };
+        }
+        terminal::replace_standard_streams(&[0, 1, 2]);
+    }
+
+    fn obey(&self, order: Order) {
+        match order {
+            Order::Signal(signal) => kill(self.child, signal),
+            Order::SignalGroup(signal) if self.launch.place == Place::Ours => kill(self.child, signal),
+            Order::SignalGroup(signal) => kill(-self.group, signal),
+            Order::Foreground => self.give_terminal(Pid::from_raw(self.group)),
+            Order::Background => self.give_terminal(getpgrp()),
+            Order::Finish => {}
+        }
+    }
+
+    /// The kernel refuses a group that is gone; then there is nobody to give the terminal to.
+    fn give_terminal(&self, group: Pid) {
+        if let (Place::Job { .. }, Some(fd)) = (self.launch.place, &self.launch.terminal) {
+            let _ = tcsetpgrp(fd, group);
+        }
+    }
+
+    /// Tells what became of the command, and buries whoever else has died in our care.
+    fn reap(&mut self) {
+        loop {
+            let mut status = 0;
+            // SAFETY: `status` outlives the call.
+            let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
+            match pid {
+                pid if pid <= 0 => return,
+                pid if pid != self.child => {}
+                _ if libc::WIFSTOPPED(status) => {
+                    if let Some(signal) = Signal::from_number(libc::WSTOPSIG(status)) {
+                        self.link.report(News::Stopped(signal));
+                    }
+                }
+                _ => {
+                    self.child = -1;
+                    self.link.report(News::Ended(status));
+                }
+            }
+        }
+    }
+
+    /// Leaves so that background processes live on: the end of a session leader hangs up on the foreground of its
+    /// terminal, so nobody is left in there.
+    fn finish(&self) {
+        match self.launch.place {
+            Place::Job { .. } => self.give_terminal(getpgrp()),
+            Place::Orphaned => {
+                if let (Ok(nobody), Some(fd)) = (StandIn::new(), &self.launch.terminal) {
+                    let _ = tcsetpgrp(fd, nobody.0);
+                }
+            }
+            Place::Ours | Place::SessionLeader => {}
+        }
+    }
+
+    /// idlewatch is gone without a word: nothing of the command may stay behind, and the terminal is given back.
+    fn end_everything(&self, outer: Option<(OwnedFd, Termios)>) {
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        for _ in 0..100 {
+            if self.launch.place != Place::Ours {
+                kill(-self.group, Signal::KILL);
+            }
+            tree::signal_all(own, self.group, Signal::KILL);
+            // SAFETY: no status is asked for.
+            while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
+            if tree::descendants(own).is_none_or(|left| left.is_empty()) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        if let Some((fd, found)) = outer {
+            terminal::give_back(&fd, &found);
+        }
+    }
+}
+
+/// SIGCHLD, turned into something `poll` can see.
+fn child_signals() -> io::Result<UnixStream> {
+    let (read, write) = UnixStream::pair()?;
+    signal_hook::low_level::pipe::register(libc::SIGCHLD, write)?;
+    let mut child = SigSet::empty();
+    child.add(Nix::SIGCHLD);
+    child.thread_unblock()?;
+    Ok(read)
+}
+
+/// A process group that a process can join, held open by a process that does nothing until it is dismissed.
+struct StandIn(Pid);
+
+impl StandIn {
+    fn new() -> io::Result<Self> {
+        // SAFETY: there is one thread, and the new process only waits to be killed.
+        match unsafe { fork() }? {
+            ForkResult::Child => loop {
+                // SAFETY: pause waits for a signal; every one that could end it early is blocked.
+                unsafe { libc::pause() };
+            },
+            ForkResult::Parent { child } => {
+                let stand_in = Self(child);
+                setpgid(child, child)?;
+                Ok(stand_in)
+            }
+        }
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        kill(self.0.as_raw(), Signal::KILL);
+        let _ = nix::sys::wait::waitpid(self.0, None);
+    }
+}
+
+fn kill(pid: i32, signal: Signal) {
+    if pid == -1 {
+        return;
+    }
+    // SAFETY: kill takes two numbers and has no effect on our memory. A process that is gone needs no signal.
+    unsafe { libc::kill(pid, signal.number()) };
+}

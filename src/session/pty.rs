@@ -1,0 +1,104 @@
+//! How a pseudo-terminal is made and resized. Nothing else knows.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::termios::{self, LocalFlags, OutputFlags, SetArg, Termios};
+use portable_pty::{MasterPty, PtySize, native_pty_system};
+
+/// Our side of a pseudo-terminal.
+pub struct Pty {
+    master: Box<dyn MasterPty + Send>,
+    fd: OwnedFd,
+}
+
+impl Pty {
+    /// Opens one of this size; `like` are the settings it starts with, otherwise the system's. The other side, which
+    /// the command's streams are made of, comes with it.
+    pub fn open(size: PtySize, like: Option<&Termios>) -> io::Result<(Self, OwnedFd)> {
+        let pair = native_pty_system().openpty(size).map_err(cause)?;
+        let raw = pair.master.as_raw_fd().ok_or(io::ErrorKind::Unsupported)?;
+        // SAFETY: portable-pty keeps its descriptor open for as long as `pair.master` lives, which is longer than
+        // this borrow.
+        let fd = unsafe { BorrowedFd::borrow_raw(raw) }.try_clone_to_owned()?;
+        let flags = OFlag::from_bits_retain(fcntl(&fd, FcntlArg::F_GETFL)?);
+        fcntl(&fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+        let slave = open_slave(&*pair.master, &fd)?;
+        if let Some(settings) = like {
+            termios::tcsetattr(&slave, SetArg::TCSANOW, settings)?;
+        }
+        Ok((Self { master: pair.master, fd }, slave))
+    }
+
+    /// Gives it a new size. The kernel tells the processes in its foreground.
+    pub fn resize(&self, size: PtySize) -> io::Result<()> {
+        self.master.resize(size).map_err(cause)
+    }
+
+    /// Its settings, as the command has left them.
+    pub fn settings(&self) -> io::Result<Termios> {
+        Ok(termios::tcgetattr(&self.fd)?)
+    }
+
+    /// Changes its settings.
+    pub fn set(&self, settings: &Termios) -> io::Result<()> {
+        Ok(termios::tcsetattr(&self.fd, SetArg::TCSANOW, settings)?)
+    }
+
+    /// Lets newlines pass as they are: whoever shows them adds the carriage return.
+    pub fn keep_newlines(&self, keep: bool) -> io::Result<()> {
+        let mut settings = self.settings()?;
+        settings.output_flags.set(OutputFlags::ONLCR, !keep);
+        self.set(&settings)
+    }
+
+    /// Makes it a terminal nobody looks at: no carriage returns are added and nothing is echoed into the output.
+    pub fn make_plain(&self) -> io::Result<()> {
+        let mut settings = self.settings()?;
+        settings.output_flags.remove(OutputFlags::ONLCR);
+        settings.local_flags.remove(LocalFlags::ECHO);
+        self.set(&settings)
+    }
+
+    /// The process group in its foreground.
+    pub fn foreground(&self) -> Option<i32> {
+        nix::unistd::tcgetpgrp(&self.fd).ok().map(nix::unistd::Pid::as_raw)
+    }
+}
+
+impl AsFd for Pty {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// portable-pty does not hand out its slave, so the peer is opened again: through the master where the kernel can
+/// (also where /dev/pts is another mount), by name elsewhere.
+fn open_slave(master: &dyn MasterPty, fd: &OwnedFd) -> io::Result<OwnedFd> {
+    #[cfg(target_os = "linux")]
+    {
+        let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+        // SAFETY: TIOCGPTPEER takes open flags by value and gives a new descriptor or an error.
+        let peer = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCGPTPEER, flags) };
+        if peer >= 0 {
+            // SAFETY: the kernel just made this descriptor for us alone.
+            return Ok(unsafe { OwnedFd::from_raw_fd(peer) });
+        }
+    }
+    let _ = fd;
+    let name = master.tty_name().ok_or(io::ErrorKind::NotFound)?;
+    let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open(name)?;
+    Ok(file.into())
+}
+
+/// portable-pty speaks in `anyhow`; what the kernel said is kept where it is in there.
+#[allow(clippy::needless_pass_by_value, reason = "it is used as map_err's argument")]
+fn cause(error: impl ToString) -> io::Error {
+    match io::Error::last_os_error() {
+        system if system.raw_os_error().is_some_and(|errno| errno != 0) => system,
+        _ => io::Error::other(error.to_string()),
+    }
+}

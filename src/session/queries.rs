@@ -1,0 +1,83 @@
+//! Questions a program asks its terminal, answered where there is no terminal to answer them.
+//!
+//! Without an answer many programs wait, some for seconds, some for ever. The answers are the plainest true ones: a
+//! terminal without extras whose cursor is where the screen has it.
+
+/// How much of a question that is not complete is kept.
+const LONGEST: usize = 16;
+
+/// Follows the command's output and notices its questions.
+#[derive(Debug, Default)]
+pub struct Queries {
+    /// The beginning of a question, cut off by the end of what was read.
+    partial: Vec<u8>,
+}
+
+impl Queries {
+    /// The answers to the questions in these bytes. `cursor` is the row and column, from 1.
+    pub fn answer(&mut self, bytes: &[u8], cursor: impl Fn() -> (usize, usize)) -> Vec<u8> {
+        let mut text = std::mem::take(&mut self.partial);
+        text.extend_from_slice(bytes);
+        let (mut answers, mut from) = (Vec::new(), 0);
+        while let Some(at) = memchr::memchr(0x1b, &text[from..]) {
+            let start = from + at;
+            let Some(length) = sequence(&text[start..]) else {
+                if text.len() - start <= LONGEST {
+                    self.partial = text[start..].to_vec();
+                }
+                break;
+            };
+            answers.extend_from_slice(&reply(&text[start..start + length], &cursor));
+            from = start + length;
+        }
+        answers
+    }
+}
+
+/// How long the control sequence at the start of `text` is; none if it is not complete.
+fn sequence(text: &[u8]) -> Option<usize> {
+    if *text.get(1)? != b'[' {
+        return Some(1);
+    }
+    let end = text[2..].iter().position(|byte| !matches!(byte, 0x20..=0x3f))?;
+    Some(end + 3)
+}
+
+fn reply(question: &[u8], cursor: &impl Fn() -> (usize, usize)) -> Vec<u8> {
+    match question {
+        // Primary device attributes: a VT102.
+        b"\x1b[c" | b"\x1b[0c" => b"\x1b[?6c".to_vec(),
+        // Secondary: a VT100, version 0.
+        b"\x1b[>c" | b"\x1b[>0c" => b"\x1b[>0;0;0c".to_vec(),
+        // Status: no malfunction.
+        b"\x1b[5n" => b"\x1b[0n".to_vec(),
+        // Where is the cursor?
+        b"\x1b[6n" => {
+            let (row, col) = cursor();
+            format!("\x1b[{row};{col}R").into_bytes()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_answered_wherever_they_are_cut() {
+        let output = b"a\x1b[cb\x1b[6n\x1b[31m\x1b[5n\x1b]0;t\x07\x1b[>c";
+        let expected: &[u8] = b"\x1b[?6c\x1b[3;7R\x1b[0n\x1b[>0;0;0c";
+        for cut in 0..output.len() {
+            let mut queries = Queries::default();
+            let mut answers = queries.answer(&output[..cut], || (3, 7));
+            answers.extend(queries.answer(&output[cut..], || (3, 7)));
+            assert_eq!(answers, expected, "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn ordinary_output_is_no_question() {
+        assert!(Queries::default().answer(b"\x1b[2J\x1b[1;1Hhello \x1b[0m\x1b[?25l", || (1, 1)).is_empty());
+    }
+}

@@ -1,0 +1,294 @@
+//! Everything that is opened before the command runs, in the order that makes it unnoticeable.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::termios::Termios;
+use nix::unistd::isatty;
+use portable_pty::PtySize;
+
+use super::clock::Clock;
+use super::link::News;
+use super::modes::Modes;
+use super::monitor::Monitor;
+use super::place::Place;
+use super::pty::Pty;
+use super::queries::Queries;
+use super::relay::{self, Keyboard, Kind, Source};
+use super::signals::Signals;
+use super::sink::Sink;
+use super::spawn::{Given, Launch};
+use super::streams::{Input, Output, Own, Plan, Surroundings};
+use super::terminal::{Terminal, replace_standard_streams};
+use super::{Session, inherited, tree, typeahead};
+use crate::config::Config;
+use crate::error::Error;
+use crate::watch::{Stream, Watcher};
+
+/// Programs that start a pager do so because their output is a terminal. Where ours is not, they would not have.
+const NO_PAGER: &[(&str, &str)] = &[
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("MANPAGER", "cat"),
+    ("SYSTEMD_PAGER", "cat"),
+    ("BAT_PAGER", "cat"),
+    ("DELTA_PAGER", "cat"),
+    ("GH_PAGER", "cat"),
+    ("AWS_PAGER", ""),
+];
+
+/// The size of a terminal that nobody looks at.
+const PLAIN_SIZE: PtySize = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+
+/// The command's side and ours of one of its output streams.
+struct Pieces {
+    sources: Vec<Source>,
+    sinks: Vec<Sink>,
+    given: Vec<Given>,
+}
+
+impl Session {
+    /// Opens everything and starts the command.
+    pub(super) fn start(config: &Config) -> Result<Self, Error> {
+        let inherited = inherited::descriptors();
+        let plan = Plan::new(config.pty, config.stdin, surroundings());
+        let mut terminal = if plan.pty { Terminal::find() } else { None };
+        let size = size(config, terminal.as_ref());
+        let settings = terminal.as_ref().and_then(|terminal| terminal.settings().ok());
+        let (pty, slave) = match plan.pty {
+            true => open(size, settings.as_ref()).map(|(pty, slave)| (Some(pty), Some(slave)))?,
+            false => (None, None),
+        };
+        // From here to `catch` signals wait: none may find us half ready.
+        Signals::hold_back().map_err(failed("cannot block signals"))?;
+
+        let in_front = terminal.as_ref().is_none_or(Terminal::is_ours);
+        let takes_terminal = plan.pty && terminal.is_some() && in_front && !plan.on_demand;
+        if let (Some(terminal), Some(pty), Some(settings)) = (&mut terminal, &pty, &settings) {
+            if takes_terminal {
+                take_over(terminal, pty, settings).map_err(failed("cannot set up the terminal"))?;
+            } else {
+                pty.keep_newlines(true).map_err(failed("cannot set up the pseudo-terminal"))?;
+            }
+        }
+
+        let place = match (&pty, takes_terminal) {
+            (None, _) => Place::Ours,
+            (Some(_), takes) => Place::under_terminal(takes),
+        };
+        let mut pieces = outputs(&plan, size, slave.as_ref(), terminal.as_ref())?;
+        let screen = terminal.as_ref().filter(|_| plan.pty).map(|_| 0);
+        let stdin = match (plan.stdin, &slave) {
+            (Input::Pty, Some(slave)) => Given::This(duplicate(slave)?),
+            (Input::Null, _) => Given::Null,
+            (Input::Closed, _) => Given::Closed,
+            (Input::Inherit | Input::Pty, _) => Given::Ours,
+        };
+        let stderr = pieces.given.pop().unwrap_or(Given::Ours);
+        let stdout = pieces.given.pop().unwrap_or(Given::Ours);
+        let launch = Launch {
+            argv: config.command.clone(),
+            streams: [stdin, stdout, stderr],
+            terminal: slave.as_ref().map(duplicate).transpose()?,
+            place,
+            foreground: takes_terminal || terminal.is_none() || plan.type_stdin,
+            variables: if plan.stdout == Output::SidePty { NO_PAGER.to_vec() } else { Vec::new() },
+        };
+        let outer = match (&terminal, settings) {
+            (Some(terminal), Some(settings)) => Some((duplicate(terminal)?, settings)),
+            _ => None,
+        };
+        tree::adopt_orphans();
+        let monitor = Monitor::start(launch, outer, &inherited).map_err(failed("cannot start a process"))?;
+        let child = match monitor.link.next_news() {
+            Some(News::Started(pid)) => pid,
+            Some(News::Failed(errno)) => {
+                drop(terminal);
+                bury(&monitor);
+                return Err(cannot_run(config, errno));
+            }
+            _ => return Err(Error::internal("the monitor process ended before the command was started")),
+        };
+        let_go(&plan, &inherited);
+        let signals = Signals::catch().map_err(failed("cannot catch signals"))?;
+        Ok(Self {
+            clock: Clock::start(),
+            watcher: Watcher::new(config.policy.clone()),
+            signals,
+            monitor,
+            child,
+            place,
+            pty,
+            slave,
+            terminal,
+            on_demand: plan.on_demand,
+            type_stdin: plan.type_stdin,
+            fixed_size: config.size.is_some(),
+            sources: pieces.sources,
+            sinks: pieces.sinks,
+            screen,
+            keyboard: Keyboard::default(),
+            modes: Modes::default(),
+            queries: Queries::default(),
+            ended: None,
+            reason: None,
+            buffer: relay::portion(),
+        })
+    }
+}
+
+/// Waits for the monitor, which has nothing more to do.
+pub(super) fn bury(monitor: &Monitor) {
+    let _ = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(monitor.pid), None);
+}
+
+fn failed(what: &'static str) -> impl Fn(io::Error) -> Error {
+    move |error| Error::internal(format!("{what}: {error}"))
+}
+
+fn cannot_run(config: &Config, errno: i32) -> Error {
+    let error = io::Error::from_raw_os_error(errno);
+    let name = config.command[0].to_string_lossy();
+    let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    match errno {
+        libc::ENOENT => Error::not_found(format!("cannot run '{name}': {error}")),
+        _ => Error::cannot_run(format!("cannot run '{name}': {error}")),
+    }
+}
+
+/// What our own standard streams are.
+fn surroundings() -> Surroundings {
+    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+    Surroundings {
+        stdin: own(stdin.as_fd()),
+        stdout: own(stdout.as_fd()),
+        stderr: own(stderr.as_fd()),
+        same: is_same(stdout.as_fd(), stderr.as_fd()),
+    }
+}
+
+fn own(fd: BorrowedFd<'_>) -> Own {
+    if inherited::was_closed(fd.as_raw_fd()) {
+        return Own::Closed;
+    }
+    if isatty(fd).unwrap_or(false) {
+        return Own::Terminal;
+    }
+    match status(fd) {
+        Some(metadata) if metadata.file_type().is_fifo() || metadata.file_type().is_socket() => Own::Pipe,
+        _ => Own::File,
+    }
+}
+
+fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> bool {
+    match (status(one), status(other)) {
+        (Some(one), Some(other)) => (one.dev(), one.ino(), one.rdev()) == (other.dev(), other.ino(), other.rdev()),
+        _ => false,
+    }
+}
+
+fn status(fd: BorrowedFd<'_>) -> Option<std::fs::Metadata> {
+    File::from(fd.try_clone_to_owned().ok()?).metadata().ok()
+}
+
+fn size(config: &Config, terminal: Option<&Terminal>) -> PtySize {
+    match (config.size, terminal.and_then(Terminal::size)) {
+        (Some(fixed), _) => PtySize { rows: fixed.rows, cols: fixed.cols, pixel_width: 0, pixel_height: 0 },
+        (None, Some(outer)) => outer,
+        (None, None) => PLAIN_SIZE,
+    }
+}
+
+fn open(size: PtySize, like: Option<&Termios>) -> Result<(Pty, OwnedFd), Error> {
+    let (pty, slave) = Pty::open(size, like).map_err(failed("cannot open a pseudo-terminal"))?;
+    if like.is_none() {
+        pty.make_plain().map_err(failed("cannot set up the pseudo-terminal"))?;
+    }
+    Ok((pty, slave))
+}
+
+/// Makes our terminal raw and moves into the command's what was typed before that.
+fn take_over(terminal: &mut Terminal, pty: &Pty, settings: &Termios) -> io::Result<()> {
+    let waiting = typeahead::take(terminal, settings)?;
+    terminal.make_raw_from(settings.clone())?;
+    if !waiting.is_empty() {
+        pty.set(&typeahead::silent(settings))?;
+        File::from(pty.as_fd().try_clone_to_owned()?).write_all(&waiting)?;
+        pty.set(settings)?;
+    }
+    Ok(())
+}
+
+/// Opens what the command's output streams are made of, and where they go on our side.
+fn outputs(plan: &Plan, size: PtySize, slave: Option<&OwnedFd>, terminal: Option<&Terminal>) -> Result<Pieces, Error> {
+    let mut pieces = Pieces { sources: Vec::new(), sinks: Vec::new(), given: Vec::new() };
+    if let (Some(_), Some(terminal)) = (slave, terminal) {
+        pieces.sinks.push(Sink::terminal(duplicate(terminal)?));
+        pieces.sources.push(Source::new(Kind::Terminal, Stream::Terminal, 0, false));
+    }
+    let (stdout, stderr) = (io::stdout(), io::stderr());
+    for (output, fd, stream) in
+        [(plan.stdout, stdout.as_fd(), Stream::Stdout), (plan.stderr, stderr.as_fd(), Stream::Stderr)]
+    {
+        let given = match (output, slave) {
+            (Output::Pty, Some(slave)) => Given::This(duplicate(slave)?),
+            (Output::Closed, _) => Given::Closed,
+            (Output::SameAsStdout, _) => match pieces.given.last() {
+                Some(Given::This(fd)) => Given::This(duplicate(fd)?),
+                _ => Given::Ours,
+            },
+            (Output::Pty | Output::SidePty | Output::Pipe, _) => {
+                let sink = pieces.sinks.len();
+                pieces.sinks.push(Sink::stream(fd).map_err(failed("cannot use the standard streams"))?);
+                let (kind, given) = if output == Output::Pipe { pipe()? } else { side(size)? };
+                let answer = output == Output::SidePty;
+                pieces.sources.push(Source::new(kind, stream, sink, answer));
+                Given::This(given)
+            }
+        };
+        pieces.given.push(given);
+    }
+    if let (Some(_), None) = (slave, terminal) {
+        // What is written to a terminal that nobody has is shown where the output goes.
+        if pieces.sinks.is_empty() {
+            pieces.sinks.push(Sink::stream(stdout.as_fd()).map_err(failed("cannot use the standard streams"))?);
+        }
+        pieces.sources.push(Source::new(Kind::Terminal, Stream::Stdout, 0, true));
+    }
+    Ok(pieces)
+}
+
+fn side(size: PtySize) -> Result<(Kind, OwnedFd), Error> {
+    let (pty, slave) = open(size, None)?;
+    Ok((Kind::Side(pty), slave))
+}
+
+fn pipe() -> Result<(Kind, OwnedFd), Error> {
+    let (read, write) = io::pipe().map_err(failed("cannot open a pipe"))?;
+    let read = OwnedFd::from(read);
+    let flags = fcntl(&read, FcntlArg::F_GETFL).map(OFlag::from_bits_retain);
+    flags
+        .and_then(|flags| fcntl(&read, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK)))
+        .map_err(|error| failed("cannot open a pipe")(error.into()))?;
+    Ok((Kind::Pipe(read), write.into()))
+}
+
+fn duplicate(fd: &impl AsFd) -> Result<OwnedFd, Error> {
+    fd.as_fd().try_clone_to_owned().map_err(failed("cannot duplicate a descriptor"))
+}
+
+/// Closes what is the command's alone, or a pipe would stay open after the command has closed it.
+fn let_go(plan: &Plan, inherited: &[i32]) {
+    for fd in inherited {
+        // SAFETY: these were open when we were started and nothing of ours uses them.
+        unsafe { nix::libc::close(*fd) };
+    }
+    if !plan.type_stdin {
+        replace_standard_streams(&[0]);
+    }
+    // Our sinks have descriptors of their own; a reader of standard output must see its end when they are closed.
+    replace_standard_streams(&[1]);
+}

@@ -1,0 +1,97 @@
+//! Signals that reach idlewatch, turned into something `poll` can see, with where they came from.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal as Nix, sigaction, sigprocmask};
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::WithRawSiginfo;
+
+use super::inherited;
+use crate::signal::Signal;
+
+/// Who sent a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The kernel: a key typed at the terminal, a hangup, a timer.
+    Kernel,
+    /// A process.
+    Process,
+    /// We ourselves.
+    Own,
+}
+
+/// The signals that are caught, and those that have arrived.
+pub struct Signals {
+    delivery: SignalDelivery<UnixStream, WithRawSiginfo>,
+}
+
+impl Signals {
+    /// Holds back every signal until [`catch`](Self::catch), so that none is lost in between.
+    pub fn hold_back() -> io::Result<()> {
+        Ok(sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::all()), None)?)
+    }
+
+    /// Catches whatever a process can be sent, except what was ignored when we were started: it stays ignored.
+    ///
+    /// Not caught: KILL and STOP cannot be; TTIN and TTOU stop us as they would stop the command; CHLD is of no
+    /// interest; SEGV, BUS, ILL and FPE mean that we ourselves are broken, or are meant to end us at once.
+    pub fn catch() -> io::Result<Self> {
+        // Rust's own handlers for these swallow the first one that is sent from outside.
+        // An ignored SIGCHLD would keep us from learning how the monitor ended.
+        for signal in [Nix::SIGSEGV, Nix::SIGBUS, Nix::SIGCHLD] {
+            // SAFETY: the default action runs no code of ours.
+            unsafe { sigaction(signal, &SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty())) }?;
+        }
+        let (read, write) = UnixStream::pair()?;
+        let caught = (1..=libc::SIGSYS).chain(real_time()).filter(|number| {
+            let never = [libc::SIGKILL, libc::SIGSTOP, libc::SIGTTIN, libc::SIGTTOU, libc::SIGCHLD];
+            let broken = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
+            !never.contains(number)
+                && !broken.contains(number)
+                && Signal::from_number(*number).is_some_and(|signal| !inherited::was_ignored(signal))
+        });
+        let delivery = SignalDelivery::with_pipe(read, write, WithRawSiginfo, caught)?;
+        sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;
+        Ok(Self { delivery })
+    }
+
+    /// The signals that have arrived since the last call.
+    pub fn arrived(&mut self) -> Vec<(Signal, Origin)> {
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        self.delivery
+            .pending()
+            .filter_map(|info| {
+                let signal = Signal::from_number(info.si_signo)?;
+                // A positive code means the kernel, anything else a process.
+                let origin = if info.si_code > 0 {
+                    Origin::Kernel
+                } else {
+                    // SAFETY: a signal sent by a process carries its id.
+                    if unsafe { info.si_pid() } == own { Origin::Own } else { Origin::Process }
+                };
+                Some((signal, origin))
+            })
+            .collect()
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.delivery.get_read().as_fd()
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn real_time() -> std::ops::RangeInclusive<i32> {
+    libc::SIGRTMIN()..=libc::SIGRTMAX()
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn real_time() -> std::ops::RangeInclusive<i32> {
+    #[allow(clippy::reversed_empty_ranges, reason = "there are none")]
+    {
+        1..=0
+    }
+}

@@ -1,0 +1,178 @@
+//! Where relayed output goes: never blocks, loses nothing, holds little.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+
+use nix::errno::Errno;
+
+/// How many bytes may wait here before the command has to.
+const ROOM: usize = 64 * 1024;
+
+/// An outer descriptor with the bytes it could not take yet.
+#[derive(Debug)]
+pub struct Sink {
+    fd: OwnedFd,
+    how: How,
+    waiting: Vec<u8>,
+    /// How much of `waiting` is written.
+    written: usize,
+    broken: Option<Errno>,
+}
+
+/// How to write without blocking. O_NONBLOCK cannot simply be set: it would be set for everybody who shares the
+/// open file, and stay set when we are gone.
+#[derive(Debug, Clone, Copy)]
+enum How {
+    /// The open file is ours alone and does not block.
+    Own,
+    /// A socket can be asked for each call.
+    Socket,
+    /// A shared open file, written in pieces that fit once `poll` says so. Regular files never block anyway.
+    Shared,
+}
+
+impl Sink {
+    /// Writes to the terminal.
+    pub fn terminal(fd: OwnedFd) -> Self {
+        Self::new(fd, How::Own)
+    }
+
+    /// Writes to one of our own streams.
+    pub fn stream(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        let file = std::fs::File::from(fd.try_clone_to_owned()?);
+        let kind = file.metadata()?.file_type();
+        if kind.is_socket() {
+            return Ok(Self::new(file.into(), How::Socket));
+        }
+        if kind.is_fifo() && cfg!(target_os = "linux") {
+            let name = format!("/proc/self/fd/{}", file.as_raw_fd());
+            // Opening a pipe anew gives an open file of our own. It fails where /proc is not mounted.
+            if let Ok(own) = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(name) {
+                return Ok(Self::new(own.into(), How::Own));
+            }
+        }
+        Ok(Self::new(file.into(), How::Shared))
+    }
+
+    fn new(fd: OwnedFd, how: How) -> Self {
+        Self { fd, how, waiting: Vec::new(), written: 0, broken: None }
+    }
+
+    /// Whether bytes wait to be written.
+    pub fn is_behind(&self) -> bool {
+        self.written < self.waiting.len()
+    }
+
+    /// Whether it can take more from the command.
+    pub fn has_room(&self) -> bool {
+        self.waiting.len() - self.written < ROOM
+    }
+
+    /// What went wrong for good, if anything did. From then on everything is swallowed.
+    pub fn broken(&self) -> Option<Errno> {
+        self.broken
+    }
+
+    /// Takes all of `bytes`, writing what can be written now.
+    pub fn take(&mut self, bytes: &[u8]) {
+        let done = if self.is_behind() { 0 } else { self.write(bytes) };
+        if self.broken.is_none() && done < bytes.len() {
+            if self.written > 0 {
+                self.waiting.drain(..self.written);
+                self.written = 0;
+            }
+            self.waiting.extend_from_slice(&bytes[done..]);
+        }
+    }
+
+    /// Writes what waits, as much as can be written now.
+    pub fn flush(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.written += self.write(&waiting[self.written..]);
+        if self.broken.is_none() && self.written < waiting.len() {
+            self.waiting = waiting;
+        } else {
+            self.written = 0;
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> usize {
+        let mut done = 0;
+        while self.broken.is_none() && done < bytes.len() {
+            match self.write_once(&bytes[done..]) {
+                Ok(count) => done += count,
+                Err(Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => break,
+                Err(error) => self.broken = Some(error),
+            }
+        }
+        done
+    }
+
+    fn write_once(&self, bytes: &[u8]) -> nix::Result<usize> {
+        match self.how {
+            How::Own => nix::unistd::write(&self.fd, bytes),
+            How::Socket => {
+                use nix::sys::socket::{MsgFlags, send};
+                send(self.fd.as_raw_fd(), bytes, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL)
+            }
+            How::Shared => {
+                use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+                let mut ready = [PollFd::new(self.fd.as_fd(), PollFlags::POLLOUT)];
+                match poll(&mut ready, PollTimeout::ZERO)? {
+                    0 => Err(Errno::EAGAIN),
+                    // A pipe that is ready takes at least PIPE_BUF bytes without blocking.
+                    _ => nix::unistd::write(&self.fd, &bytes[..bytes.len().min(libc::PIPE_BUF)]),
+                }
+            }
+        }
+    }
+}
+
+impl AsFd for Sink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn a_full_pipe_makes_it_wait_and_nothing_is_lost() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut sink = Sink::stream(writer.as_fd()).unwrap();
+        drop(writer);
+        let bytes: Vec<u8> = (0..300_000_u32).map(|n| u8::try_from(n % 251).unwrap()).collect();
+        for piece in bytes.chunks(7001) {
+            sink.take(piece);
+        }
+        assert!(sink.is_behind() && !sink.has_room());
+        let mut read = Vec::new();
+        while sink.is_behind() {
+            let mut buffer = [0; 9000];
+            let count = reader.read(&mut buffer).unwrap();
+            read.extend_from_slice(&buffer[..count]);
+            sink.flush();
+        }
+        drop(sink);
+        reader.read_to_end(&mut read).unwrap();
+        assert!(read == bytes);
+    }
+
+    #[test]
+    fn a_reader_that_is_gone_is_noticed_once_and_swallows_the_rest() {
+        let (reader, writer) = io::pipe().unwrap();
+        let mut sink = Sink::stream(writer.as_fd()).unwrap();
+        drop(reader);
+        sink.take(b"hello");
+        assert_eq!(sink.broken(), Some(Errno::EPIPE));
+        sink.take(b"more");
+        assert!(!sink.is_behind());
+    }
+}

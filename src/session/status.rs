@@ -1,0 +1,53 @@
+//! How the program itself ends: with a code, or of the signal that ended the command.
+
+use crate::signal::Signal;
+
+/// How a command ended by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It exited with this code.
+    Code(u8),
+    /// This signal ended it.
+    Signal(Signal),
+}
+
+impl Status {
+    /// From what `waitpid` gave.
+    pub fn from_raw(status: i32) -> Self {
+        if libc::WIFSIGNALED(status) {
+            if let Some(signal) = Signal::from_number(libc::WTERMSIG(status)) {
+                return Self::Signal(signal);
+            }
+        }
+        Self::Code(u8::try_from(libc::WEXITSTATUS(status) & 0xff).unwrap_or(u8::MAX))
+    }
+
+    /// Ends this process in the same way.
+    pub fn leave(self) -> ! {
+        match self {
+            Self::Code(code) => std::process::exit(i32::from(code)),
+            Self::Signal(signal) => die_of(signal),
+        }
+    }
+}
+
+/// The shell looks at how we died to tell a Ctrl-C from an exit, so a code of 128+n would not do.
+fn die_of(signal: Signal) -> ! {
+    use nix::sys::resource::{Resource, setrlimit};
+    // The command has dumped its core already; a second one of ours would only hide it.
+    let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_dumpable(false);
+    // SAFETY: an all-zero sigset_t is a valid value for sigemptyset to overwrite.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `set` outlives the calls, the default action runs no code of ours, and the rest are numbers.
+    #[allow(clippy::multiple_unsafe_ops_per_block, reason = "one thing: let the signal through and send it")]
+    unsafe {
+        libc::sigemptyset(&raw mut set);
+        libc::signal(signal.number(), libc::SIG_DFL);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut());
+        libc::kill(libc::getpid(), signal.number());
+    }
+    // Not reached, unless the signal does not end a process on this system.
+    std::process::exit(128 + signal.number());
+}

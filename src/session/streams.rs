@@ -1,0 +1,177 @@
+//! Which of the command's streams is a terminal, a pipe or idlewatch's own: decided once, before anything is opened.
+
+use crate::config::{Pty, Stdin};
+
+/// What one of idlewatch's own standard streams is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Own {
+    /// A terminal.
+    Terminal,
+    /// A pipe or a socket: somebody else is at the other end.
+    Pipe,
+    /// A file or another device.
+    File,
+    /// Closed.
+    Closed,
+}
+
+/// Where idlewatch itself stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Standard input.
+    pub stdin: Own,
+    /// Standard output.
+    pub stdout: Own,
+    /// Standard error.
+    pub stderr: Own,
+    /// Standard error goes where standard output goes.
+    pub same: bool,
+}
+
+/// What the command reads from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// Its terminal.
+    Pty,
+    /// idlewatch's own standard input, as it is.
+    Inherit,
+    /// /dev/null.
+    Null,
+    /// Closed, as idlewatch's own.
+    Closed,
+}
+
+/// What the command writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// Its terminal, which stands for ours.
+    Pty,
+    /// A terminal of its own, because ours goes elsewhere than to a terminal.
+    SidePty,
+    /// A pipe.
+    Pipe,
+    /// The same as its standard output.
+    SameAsStdout,
+    /// Closed, as idlewatch's own.
+    Closed,
+}
+
+/// The streams of the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// What it reads from.
+    pub stdin: Input,
+    /// Where its output goes.
+    pub stdout: Output,
+    /// Where its errors go.
+    pub stderr: Output,
+    /// It gets a controlling terminal. Without one it stays in our own session and process group.
+    pub pty: bool,
+    /// idlewatch's own standard input, which is no terminal, is typed into the command's terminal.
+    pub type_stdin: bool,
+    /// Others in a pipeline may use the terminal: leave it alone until the command wants it.
+    pub on_demand: bool,
+}
+
+impl Plan {
+    /// The plan for these surroundings.
+    pub fn new(pty: Pty, stdin: Stdin, own: Surroundings) -> Self {
+        let output = |stream| match (pty, stream) {
+            (_, Own::Closed) => Output::Closed,
+            (Pty::Always | Pty::Mirror, Own::Terminal) => Output::Pty,
+            (Pty::Always, _) => Output::SidePty,
+            (Pty::Mirror | Pty::Never, _) => Output::Pipe,
+        };
+        let stdout = output(own.stdout);
+        let stderr = match output(own.stderr) {
+            Output::SidePty | Output::Pipe if own.same => Output::SameAsStdout,
+            stderr => stderr,
+        };
+        let pty = pty == Pty::Always || [stdout, stderr].contains(&Output::Pty) || stdin == Stdin::Pty;
+        let stdin_plan = match (stdin, own.stdin) {
+            (Stdin::Pty, _) => Input::Pty,
+            (Stdin::Null, _) => Input::Null,
+            (_, Own::Closed) => Input::Closed,
+            (Stdin::Auto, Own::Terminal) if pty => Input::Pty,
+            (Stdin::Auto | Stdin::Inherit, _) => Input::Inherit,
+        };
+        Self {
+            stdin: stdin_plan,
+            stdout,
+            stderr,
+            pty,
+            type_stdin: stdin == Stdin::Pty && matches!(own.stdin, Own::Pipe | Own::File),
+            on_demand: own.stdin != Own::Terminal
+                || stdin_plan != Input::Pty
+                || own.stdout == Own::Pipe
+                || own.stderr == Own::Pipe,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ATTENDED: Surroundings =
+        Surroundings { stdin: Own::Terminal, stdout: Own::Terminal, stderr: Own::Terminal, same: true };
+    const CI: Surroundings = Surroundings { stdin: Own::File, stdout: Own::Pipe, stderr: Own::Pipe, same: false };
+
+    #[test]
+    fn in_a_terminal_everything_is_the_terminal() {
+        for pty in [Pty::Always, Pty::Mirror] {
+            let plan = Plan::new(pty, Stdin::Auto, ATTENDED);
+            assert_eq!((plan.stdin, plan.stdout, plan.stderr), (Input::Pty, Output::Pty, Output::Pty));
+            assert!(plan.pty && !plan.on_demand && !plan.type_stdin);
+        }
+    }
+
+    #[test]
+    fn redirected_output_gets_a_terminal_of_its_own_only_when_asked_for() {
+        let own = Surroundings { stderr: Own::File, same: false, ..ATTENDED };
+        assert_eq!(Plan::new(Pty::Always, Stdin::Auto, own).stderr, Output::SidePty);
+        assert_eq!(Plan::new(Pty::Mirror, Stdin::Auto, own).stderr, Output::Pipe);
+        let merged = Surroundings { stdout: Own::File, stderr: Own::File, ..ATTENDED };
+        assert_eq!(Plan::new(Pty::Always, Stdin::Auto, merged).stderr, Output::SameAsStdout);
+    }
+
+    #[test]
+    fn without_any_terminal_mirror_needs_none() {
+        let plan = Plan::new(Pty::Mirror, Stdin::Auto, CI);
+        assert_eq!((plan.stdin, plan.stdout, plan.stderr), (Input::Inherit, Output::Pipe, Output::Pipe));
+        assert!(!plan.pty);
+        assert!(Plan::new(Pty::Always, Stdin::Auto, CI).pty);
+    }
+
+    #[test]
+    fn never_means_pipes_and_the_terminal_is_read_directly() {
+        let plan = Plan::new(Pty::Never, Stdin::Auto, ATTENDED);
+        assert_eq!((plan.stdin, plan.stdout, plan.stderr), (Input::Inherit, Output::Pipe, Output::SameAsStdout));
+        assert!(!plan.pty);
+    }
+
+    #[test]
+    fn closed_streams_stay_closed() {
+        let own = Surroundings { stdin: Own::Closed, stdout: Own::Closed, stderr: Own::Terminal, same: false };
+        for pty in [Pty::Always, Pty::Mirror, Pty::Never] {
+            let plan = Plan::new(pty, Stdin::Auto, own);
+            assert_eq!((plan.stdin, plan.stdout), (Input::Closed, Output::Closed));
+        }
+    }
+
+    #[test]
+    fn a_pipeline_leaves_the_terminal_to_the_others_until_it_is_wanted() {
+        let own = Surroundings { stdout: Own::Pipe, same: false, ..ATTENDED };
+        assert!(Plan::new(Pty::Always, Stdin::Auto, own).on_demand);
+        let own = Surroundings { stdout: Own::File, same: false, ..ATTENDED };
+        assert!(!Plan::new(Pty::Always, Stdin::Auto, own).on_demand);
+    }
+
+    #[test]
+    fn a_pipe_is_typed_into_the_terminal_only_when_asked_for() {
+        let own = Surroundings { stdin: Own::Pipe, ..ATTENDED };
+        assert_eq!(Plan::new(Pty::Always, Stdin::Auto, own).stdin, Input::Inherit);
+        let plan = Plan::new(Pty::Always, Stdin::Pty, own);
+        assert!(plan.type_stdin && plan.stdin == Input::Pty);
+    }
+}

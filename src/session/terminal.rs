@@ -1,0 +1,188 @@
+//! The terminal idlewatch itself runs in: its settings, its size, who is in its foreground.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use nix::errno::Errno;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal as Nix, sigprocmask};
+use nix::sys::termios::{self, OutputFlags, SetArg, Termios};
+use nix::unistd::{getpgrp, isatty, tcgetpgrp, ttyname};
+use portable_pty::PtySize;
+
+/// The outer terminal. Whatever is changed in it is changed back on drop.
+#[derive(Debug)]
+pub struct Terminal {
+    fd: OwnedFd,
+    /// The settings we found, while ours are in place.
+    found: Option<Termios>,
+}
+
+impl Terminal {
+    /// The terminal among our standard streams, or else the controlling one.
+    pub fn find() -> Option<Self> {
+        let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+        let streams = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+        let fd = match streams.into_iter().find(|fd| isatty(fd).unwrap_or(false)) {
+            Some(fd) => reopen(fd).ok()?,
+            None => open("/dev/tty".as_ref()).ok()?.into(),
+        };
+        Some(Self { fd, found: None })
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> io::Result<Termios> {
+        Ok(termios::tcgetattr(&self.fd)?)
+    }
+
+    /// Its size, pixels included.
+    pub fn size(&self) -> Option<PtySize> {
+        let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+        // SAFETY: TIOCGWINSZ writes one winsize, and `size` is one.
+        let answer = unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) };
+        (answer == 0).then_some(PtySize {
+            rows: size.ws_row,
+            cols: size.ws_col,
+            pixel_width: size.ws_xpixel,
+            pixel_height: size.ws_ypixel,
+        })
+    }
+
+    /// Whether we are in its foreground. A terminal that does not control us has no such notion: then we are.
+    pub fn is_ours(&self) -> bool {
+        match tcgetpgrp(&self.fd) {
+            Ok(group) => group == getpgrp(),
+            Err(error) => error == Errno::ENOTTY,
+        }
+    }
+
+    /// Whether every byte passes through it untouched now.
+    pub fn is_raw(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// Lets every byte pass through it untouched, in both directions.
+    pub fn make_raw(&mut self) -> io::Result<()> {
+        match self.found {
+            None => self.make_raw_from(self.settings()?),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// The same, where the settings that it was found with are known.
+    pub fn make_raw_from(&mut self, found: Termios) -> io::Result<()> {
+        let mut raw = found.clone();
+        termios::cfmakeraw(&mut raw);
+        self.apply(&raw)?;
+        self.found = Some(found);
+        Ok(())
+    }
+
+    /// Puts back the settings that were found, unless somebody has changed them since: then they are theirs.
+    pub fn restore(&mut self) {
+        let Some(found) = self.found.take() else { return };
+        let mut ours = found.clone();
+        termios::cfmakeraw(&mut ours);
+        if self.settings().is_ok_and(|now| same(&now, &ours)) {
+            // A terminal that is gone needs no settings.
+            let _ = self.apply(&found);
+        }
+    }
+
+    /// The settings that were found, while ours are in place.
+    pub fn found(&self) -> Option<&Termios> {
+        self.found.as_ref()
+    }
+
+    /// Whether the settings that were found add a carriage return to each newline.
+    pub fn adds_returns(&self) -> bool {
+        self.found.as_ref().is_some_and(|found| found.output_flags.contains(OutputFlags::OPOST | OutputFlags::ONLCR))
+    }
+
+    /// Whether it was hung up.
+    pub fn is_gone(&self) -> bool {
+        self.settings().is_err()
+    }
+
+    /// Leaves it as it is from now on: it is gone.
+    pub fn forget(&mut self) {
+        self.found = None;
+    }
+
+    /// Changes the settings without being stopped for it when we are in the background.
+    ///
+    /// Output is post-processed as it is written, so there is nothing to drain first.
+    pub fn apply(&self, settings: &Termios) -> io::Result<()> {
+        let _quiet = Undisturbed::new(Nix::SIGTTOU)?;
+        Ok(termios::tcsetattr(&self.fd, SetArg::TCSANOW, settings)?)
+    }
+}
+
+impl AsFd for Terminal {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.restore();
+    }
+}
+
+/// Holds back one signal while it lives.
+#[derive(Debug)]
+struct Undisturbed(SigSet);
+
+impl Undisturbed {
+    fn new(signal: Nix) -> io::Result<Self> {
+        let (mut block, mut before) = (SigSet::empty(), SigSet::empty());
+        block.add(signal);
+        sigprocmask(SigmaskHow::SIG_BLOCK, Some(&block), Some(&mut before))?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for Undisturbed {
+    fn drop(&mut self) {
+        let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&self.0), None);
+    }
+}
+
+fn same(one: &Termios, other: &Termios) -> bool {
+    one.input_flags == other.input_flags
+        && one.output_flags == other.output_flags
+        && one.local_flags == other.local_flags
+        && one.control_chars == other.control_chars
+}
+
+/// Opens the same terminal once more, so that not blocking is our own affair: the flag belongs to the open file,
+/// which we share with the shell.
+fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    match ttyname(fd).map_err(io::Error::from).and_then(|name| open(&name)) {
+        Ok(file) => Ok(file.into()),
+        // Another user's terminal (after su) cannot be opened by name; the descriptor we were given still works.
+        Err(_) => fd.try_clone_to_owned(),
+    }
+}
+
+fn open(name: &std::path::Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK).open(name)
+}
+
+/// Puts /dev/null in place of these standard streams, so that we hold nothing open that is not ours.
+pub fn replace_standard_streams(streams: &[i32]) {
+    let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") else { return };
+    for stream in streams {
+        // SAFETY: both descriptors are open, and nothing of ours reads or writes the replaced one any more.
+        unsafe { libc::dup2(null.as_raw_fd(), *stream) };
+    }
+}
+
+/// Puts a terminal that is still raw back to these settings.
+pub fn give_back(fd: &OwnedFd, found: &Termios) {
+    if let Ok(fd) = fd.try_clone() {
+        Terminal { fd, found: Some(found.clone()) }.restore();
+    }
+}

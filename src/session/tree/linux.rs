@@ -1,0 +1,126 @@
+//! The process tree from /proc, and signals that cannot hit a process that has taken over an id.
+
+use std::collections::HashSet;
+use std::fs;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use nix::errno::Errno;
+
+use super::Process;
+use crate::signal::Signal;
+
+pub fn adopt_orphans() -> bool {
+    nix::sys::prctl::set_child_subreaper(true).is_ok()
+}
+
+pub fn descendants(root: i32) -> Option<Vec<Process>> {
+    let all: Vec<(i32, Process)> =
+        fs::read_dir("/proc").ok()?.filter_map(|entry| read(entry.ok()?.file_name().to_str()?.parse().ok()?)).collect();
+    let mut family = HashSet::from([root]);
+    let mut found = Vec::new();
+    // Ids wrap around, so a child can come before its parent: go through until nobody is added.
+    loop {
+        let before = found.len();
+        for (parent, process) in &all {
+            if family.contains(parent) && family.insert(process.pid) {
+                found.push(process.clone());
+            }
+        }
+        if found.len() == before {
+            return Some(found);
+        }
+    }
+}
+
+/// The parent and the process with this id, unless it is gone or only waits to be reaped.
+fn read(pid: i32) -> Option<(i32, Process)> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // pid (name) state ppid …: the name may hold anything, brackets and newlines included.
+    let (open, close) = (memchr::memchr(b'(', &stat)?, memchr::memrchr(b')', &stat)?);
+    let name = String::from_utf8_lossy(&stat[open + 1..close]).into_owned();
+    let rest = std::str::from_utf8(&stat[close + 1..]).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    // Field 22 of the file; the name is the second, the parent the fourth.
+    let started = fields.nth(17)?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some((parent, Process { pid, started, name }))
+}
+
+/// Whether it was signalled, or is gone already.
+pub fn signal(process: &Process, signal: Signal) -> bool {
+    // SAFETY: pidfd_open takes an id and flags by value and gives a new descriptor or an error.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, process.pid, 0) };
+    let Ok(fd) = i32::try_from(fd) else { return false };
+    if fd < 0 {
+        return match Errno::last() {
+            Errno::ESRCH => true,
+            _ => !is_same(process) || kill(process.pid, signal),
+        };
+    }
+    // SAFETY: the kernel just made this descriptor for us alone.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    // The descriptor is fixed now: if the start time fits, the signal cannot reach anybody else.
+    if !is_same(process) {
+        return true;
+    }
+    let info = std::ptr::null::<libc::siginfo_t>();
+    // SAFETY: `fd` is a process descriptor; without a siginfo the call acts like kill.
+    let sent = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, fd.as_raw_fd(), signal.number(), info, 0) };
+    sent == 0 || Errno::last() == Errno::ESRCH
+}
+
+fn is_same(process: &Process) -> bool {
+    read(process.pid).is_some_and(|(_, now)| now.started == process.started)
+}
+
+fn kill(pid: i32, signal: Signal) -> bool {
+    // SAFETY: kill takes two numbers and has no effect on our memory.
+    unsafe { libc::kill(pid, signal.number()) == 0 || Errno::last() == Errno::ESRCH }
+}
+
+pub fn is_stopped(pid: i32) -> Option<bool> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let close = memchr::memrchr(b')', &stat)?;
+    Some(stat.get(close + 2) == Some(&b'T'))
+}
+
+pub fn signal_group(group: i32, signal: Signal) {
+    kill(-group, signal);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_tree_is_seen_and_ended_also_in_sessions_of_its_own() {
+        let mut shell = Command::new("sh").args(["-c", "setsid sleep 300 & sleep 301 & wait"]).spawn().unwrap();
+        let root = i32::try_from(shell.id()).unwrap();
+        let tree = loop {
+            let tree = descendants(root).unwrap();
+            if tree.iter().filter(|process| process.name == "sleep").count() == 2 {
+                break tree;
+            }
+            std::thread::yield_now();
+        };
+        for process in &tree {
+            assert!(signal(process, Signal::KILL));
+        }
+        shell.wait().unwrap();
+        assert_eq!(descendants(root), Some(Vec::new()));
+    }
+
+    #[test]
+    fn a_process_that_took_over_an_id_is_left_alone() {
+        let mut sleep = Command::new("sleep").arg("300").spawn().unwrap();
+        let (_, mut process) = read(i32::try_from(sleep.id()).unwrap()).unwrap();
+        process.started += 1;
+        assert!(signal(&process, Signal::KILL));
+        assert!(sleep.try_wait().unwrap().is_none());
+        sleep.kill().unwrap();
+        sleep.wait().unwrap();
+    }
+}

@@ -1,0 +1,66 @@
+//! The command's process tree: who is in it, and how all of it is signalled.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as system;
+
+#[cfg(not(target_os = "linux"))]
+mod other;
+#[cfg(not(target_os = "linux"))]
+use other as system;
+
+use std::fmt;
+
+use crate::signal::Signal;
+
+/// One process, told apart from a later one with the same id by when it started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its id.
+    pub pid: i32,
+    /// When it started, in the kernel's own unit.
+    pub started: u64,
+    /// What it is called.
+    pub name: String,
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A process chooses its own name, and this is shown to people.
+        let name: String = self.name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        write!(f, "{} ({name})", self.pid)
+    }
+}
+
+/// Makes orphans in the tree our children, so that none escapes by double fork. False where it cannot be done.
+pub fn adopt_orphans() -> bool {
+    system::adopt_orphans()
+}
+
+/// All living descendants of `root`, in sessions of their own or not. None where it cannot be told.
+pub fn descendants(root: i32) -> Option<Vec<Process>> {
+    system::descendants(root)
+}
+
+/// Sends a signal to every descendant of `root` and to the process group `group`; stopped ones are continued, or
+/// they could not act on it. Gives those that could not be signalled.
+pub fn signal_all(root: i32, group: i32, signal: Signal) -> Vec<Process> {
+    // A snapshot first: once the first process is gone, its children no longer show whose they were.
+    let Some(snapshot) = descendants(root) else {
+        system::signal_group(group, signal);
+        return Vec::new();
+    };
+    let refused = snapshot.iter().filter(|process| !system::signal(process, signal)).cloned().collect();
+    if !signal.stops() && signal != Signal::CONT && signal != Signal::KILL {
+        for process in &snapshot {
+            system::signal(process, Signal::CONT);
+        }
+    }
+    refused
+}
+
+/// Whether this process is stopped. Where it cannot be told, it may be.
+pub fn is_stopped(pid: i32) -> bool {
+    system::is_stopped(pid).unwrap_or(true)
+}

@@ -1,0 +1,25 @@
+//! Where there is no /proc: the tree is unknown, and only the process group can be signalled.
+
+use super::Process;
+use crate::signal::Signal;
+
+pub fn adopt_orphans() -> bool {
+    false
+}
+
+pub fn descendants(_root: i32) -> Option<Vec<Process>> {
+    None
+}
+
+pub fn signal(_process: &Process, _signal: Signal) -> bool {
+    false
+}
+
+pub fn signal_group(group: i32, signal: Signal) {
+    // SAFETY: kill takes two numbers and has no effect on our memory.
+    unsafe { libc::kill(-group, signal.number()) };
+}
+
+pub fn is_stopped(_pid: i32) -> Option<bool> {
+    None
+}
