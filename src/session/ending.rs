@@ -1,7 +1,7 @@
 //! The end of a run: nothing is lost, nothing stays behind, and the terminal is as it was.
 
 use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -100,13 +100,13 @@ impl Session {
 
     /// Ends whoever of the tree is left, and says who could not be ended.
     fn clear_away(&mut self) {
-        let patience = Instant::now();
+        let begun = self.clock.now();
         loop {
             let rest = self.rest();
             if rest.is_empty() {
                 return;
             }
-            if patience.elapsed() > PATIENCE {
+            if self.clock.now().since(begun) > PATIENCE {
                 let names: Vec<String> = rest.iter().map(ToString::to_string).collect();
                 eprintln!("idlewatch: could not be killed and still there: {}\r", names.join(", "));
                 return;

@@ -50,9 +50,13 @@ impl Session {
         if terminal.make_raw().is_err() {
             return;
         }
-        if let Some(pty) = &self.pty {
+        if let (Some(pty), Some(found)) = (&self.pty, terminal.found()) {
             // From now on the command's terminal adds the carriage returns, as ours did.
-            let _ = pty.keep_newlines(!terminal.adds_returns());
+            let _ = if std::mem::take(&mut self.strange_settings) {
+                pty.set(found)
+            } else {
+                pty.keep_newlines(!terminal.adds_returns())
+            };
         }
         self.monitor.link.order(Order::Foreground);
         self.resize();

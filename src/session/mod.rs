@@ -70,6 +70,7 @@ pub fn run(config: &Config) -> Result<Outcome, Error> {
 }
 
 /// A command that runs.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Session {
     clock: Clock,
     watcher: Watcher,
@@ -86,6 +87,8 @@ struct Session {
     terminal: Option<Terminal>,
     /// Leave our own terminal alone until the command wants it.
     on_demand: bool,
+    /// The command's terminal was set up while somebody else, a shell at its prompt, had ours as it likes it.
+    strange_settings: bool,
     /// Our own standard input is to be typed into the command's terminal.
     type_stdin: bool,
     /// The size is fixed, whatever our own terminal's is.
@@ -326,12 +329,12 @@ impl Session {
     fn observe(&mut self, observation: &Observation<'_>) {
         let now = self.clock.now();
         for action in self.watcher.observe(now, observation) {
-            self.perform(action);
+            self.perform(&action);
         }
     }
 
-    fn perform(&mut self, action: Action) {
-        match action {
+    fn perform(&mut self, action: &Action) {
+        match *action {
             Action::Look => {}
             Action::Signal { signal, reason } => {
                 self.reason.get_or_insert(reason);

@@ -41,6 +41,7 @@ pub struct Modes {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the terminal's, independent of the others")]
 struct State {
     /// One bit for each entry of [`PRIVATE`] that is not in its usual state.
     unusual: u32,

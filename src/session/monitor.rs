@@ -71,7 +71,7 @@ impl Watchman {
             self.link.report(News::Failed(error.raw_os_error().unwrap_or(libc::EIO)));
             return;
         }
-        self.let_go(inherited);
+        Self::let_go(inherited);
         let Ok(children) = child_signals() else { return self.end_everything(outer) };
         self.link.report(News::Started(self.child));
         loop {
@@ -115,7 +115,7 @@ impl Watchman {
     }
 
     /// Closes what only the command should hold, or a pipe would stay open after the command closed it.
-    fn let_go(&mut self, inherited: &[RawFd]) {
+    fn let_go(inherited: &[RawFd]) {
         for fd in inherited {
             // SAFETY: these were open when idlewatch was started and nothing of ours uses them.
             unsafe { libc::close(*fd) };

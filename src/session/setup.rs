@@ -58,10 +58,7 @@ impl Session {
         let mut terminal = if plan.pty { Terminal::find() } else { None };
         let size = size(config, terminal.as_ref());
         let settings = terminal.as_ref().and_then(|terminal| terminal.settings().ok());
-        let (pty, slave) = match plan.pty {
-            true => open(size, settings.as_ref()).map(|(pty, slave)| (Some(pty), Some(slave)))?,
-            false => (None, None),
-        };
+        let (pty, slave) = if plan.pty { open(size, settings.as_ref()).map(both)? } else { (None, None) };
         // From here to `catch` signals wait: none may find us half ready.
         Signals::hold_back().map_err(failed("cannot block signals"))?;
 
@@ -79,7 +76,7 @@ impl Session {
             (None, _) => Place::Ours,
             (Some(_), takes) => Place::under_terminal(takes),
         };
-        let mut pieces = outputs(&plan, size, slave.as_ref(), terminal.as_ref())?;
+        let mut pieces = outputs(plan, size, slave.as_ref(), terminal.as_ref())?;
         let screen = terminal.as_ref().filter(|_| plan.pty).map(|_| 0);
         let stdin = match (plan.stdin, &slave) {
             (Input::Pty, Some(slave)) => Given::This(duplicate(slave)?),
@@ -112,7 +109,7 @@ impl Session {
             }
             _ => return Err(Error::internal("the monitor process ended before the command was started")),
         };
-        let_go(&plan, &inherited);
+        let_go(plan, &inherited);
         let signals = Signals::catch().map_err(failed("cannot catch signals"))?;
         Ok(Self {
             clock: Clock::start(),
@@ -125,6 +122,7 @@ impl Session {
             slave,
             terminal,
             on_demand: plan.on_demand,
+            strange_settings: !in_front,
             type_stdin: plan.type_stdin,
             fixed_size: config.size.is_some(),
             sources: pieces.sources,
@@ -223,7 +221,7 @@ fn take_over(terminal: &mut Terminal, pty: &Pty, settings: &Termios) -> io::Resu
 }
 
 /// Opens what the command's output streams are made of, and where they go on our side.
-fn outputs(plan: &Plan, size: PtySize, slave: Option<&OwnedFd>, terminal: Option<&Terminal>) -> Result<Pieces, Error> {
+fn outputs(plan: Plan, size: PtySize, slave: Option<&OwnedFd>, terminal: Option<&Terminal>) -> Result<Pieces, Error> {
     let mut pieces = Pieces { sources: Vec::new(), sinks: Vec::new(), given: Vec::new() };
     if let (Some(_), Some(terminal)) = (slave, terminal) {
         pieces.sinks.push(Sink::terminal(duplicate(terminal)?));
@@ -281,7 +279,7 @@ fn duplicate(fd: &impl AsFd) -> Result<OwnedFd, Error> {
 }
 
 /// Closes what is the command's alone, or a pipe would stay open after the command has closed it.
-fn let_go(plan: &Plan, inherited: &[i32]) {
+fn let_go(plan: Plan, inherited: &[i32]) {
     for fd in inherited {
         // SAFETY: these were open when we were started and nothing of ours uses them.
         unsafe { nix::libc::close(*fd) };
@@ -291,4 +289,8 @@ fn let_go(plan: &Plan, inherited: &[i32]) {
     }
     // Our sinks have descriptors of their own; a reader of standard output must see its end when they are closed.
     replace_standard_streams(&[1]);
+}
+
+fn both<A, B>((one, other): (A, B)) -> (Option<A>, Option<B>) {
+    (Some(one), Some(other))
 }

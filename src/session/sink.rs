@@ -21,7 +21,7 @@ pub struct Sink {
     broken: Option<Errno>,
 }
 
-/// How to write without blocking. O_NONBLOCK cannot simply be set: it would be set for everybody who shares the
+/// How to write without blocking. `O_NONBLOCK` cannot simply be set: it would be set for everybody who shares the
 /// open file, and stay set when we are gone.
 #[derive(Debug, Clone, Copy)]
 enum How {

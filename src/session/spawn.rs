@@ -96,8 +96,9 @@ fn prepare(
                 // The standard library has unblocked all signals, and a process in the background that takes the
                 // foreground would be stopped for it.
                 nix::sys::signal::SigSet::all().thread_block()?;
-                // SAFETY: both are plain system calls; `fd` is open until exec.
-                if unsafe { libc::tcsetpgrp(fd, libc::getpgrp()) } == -1 {
+                let group = nix::unistd::getpgrp().as_raw();
+                // SAFETY: tcsetpgrp takes two numbers and does not touch our memory.
+                if unsafe { libc::tcsetpgrp(fd, group) } == -1 {
                     return Err(io::Error::last_os_error());
                 }
             }

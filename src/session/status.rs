@@ -14,12 +14,11 @@ pub enum Status {
 impl Status {
     /// From what `waitpid` gave.
     pub fn from_raw(status: i32) -> Self {
-        if libc::WIFSIGNALED(status) {
-            if let Some(signal) = Signal::from_number(libc::WTERMSIG(status)) {
-                return Self::Signal(signal);
-            }
+        let signal = if libc::WIFSIGNALED(status) { Signal::from_number(libc::WTERMSIG(status)) } else { None };
+        match signal {
+            Some(signal) => Self::Signal(signal),
+            None => Self::Code(u8::try_from(libc::WEXITSTATUS(status) & 0xff).unwrap_or(u8::MAX)),
         }
-        Self::Code(u8::try_from(libc::WEXITSTATUS(status) & 0xff).unwrap_or(u8::MAX))
     }
 
     /// Ends this process in the same way.

@@ -64,7 +64,7 @@ pub fn silent(settings: &Termios) -> Termios {
 }
 
 /// Puts text into the queue of our own terminal, as if it had been typed. False where the kernel does not let us:
-/// since Linux 6.2 that takes a privilege or the sysctl dev.tty.legacy_tiocsti.
+/// since Linux 6.2 that takes a privilege or the sysctl `dev.tty.legacy_tiocsti`.
 pub fn push(fd: &impl AsFd, text: &[u8]) -> bool {
     text.iter().all(|byte| {
         // SAFETY: TIOCSTI reads one byte, which outlives the call.

@@ -71,7 +71,7 @@ mod tests {
 
     fn watcher() -> Watcher {
         Watcher::new(Policy {
-            idle: Some(Duration::from_secs(60)),
+            idle: Some(Duration::from_mins(1)),
             ending: Ending { signal: Signal::TERM, kill_after: Some(Duration::from_secs(10)) },
         })
     }
@@ -96,7 +96,7 @@ mod tests {
         let mut watcher = watcher();
         watcher.observe(at(50), &Observation::Output { stream: Stream::Terminal, bytes: b"x" });
         assert_eq!(watcher.deadline(), Some(at(110)));
-        watcher.observe(at(100), &Observation::Gap(Duration::from_secs(3600)));
+        watcher.observe(at(100), &Observation::Gap(Duration::from_hours(1)));
         assert_eq!(watcher.deadline(), Some(at(160)));
     }
 }
