@@ -414,7 +414,7 @@ mod tests {
             "\x1b[?2004h\x1b[?2004l\x1b[?1004h\x1b[?1004l\x1b[?2026h\x1b[?2026l",
             "\x1b[?25l\x1bc",
             "\x1b[2;10r\x1b[r\x1b(0qqq\x1b(B\x0e\x0f\x1b=\x1b>\x1b[4 q\x1b[0 q\x1b[>4;2m\x1b[>4m",
-            "\x1b]0;a title with \x1b[?25l inside\x07",
+            "\x1b]0;a title with [?25l inside\x07",
             "\x1b[?25s\x1b[?25l\x1b[?25r",
         ] {
             assert_eq!(left_by(output), "", "{output:?}");
