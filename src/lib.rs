@@ -14,15 +14,18 @@ pub mod session;
 pub mod signal;
 pub mod watch;
 
+use std::panic::{self, AssertUnwindSafe};
 use std::process::exit;
+use std::sync::Mutex;
 
 use config::Config;
+use error::Error;
 use session::Outcome;
 
 /// The whole program: reads the arguments, runs, and ends the process.
 pub fn run() -> ! {
     let config = Config::from(cli::parse());
-    match session::run(&config) {
+    match guarded(|| session::run(&config)) {
         Ok(Outcome::Itself(status)) => status.leave(),
         Ok(Outcome::Ended(reason)) => {
             eprintln!("idlewatch: {} ({}, exit status {})", reason.meaning(), reason, reason.code());
@@ -33,4 +36,18 @@ pub fn run() -> ! {
             exit(i32::from(error.code()))
         }
     }
+}
+
+/// Turns a panic into an error that is said once the terminal is itself again.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    static SAID: Mutex<String> = Mutex::new(String::new());
+    panic::set_hook(Box::new(|info| {
+        if let Ok(mut said) = SAID.lock() {
+            *said = info.to_string();
+        }
+    }));
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
+        Err(Error::internal(format!("internal error, please report it: {said}")))
+    })
 }

@@ -8,7 +8,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::link::Order;
 use super::relay::Found;
 use super::setup::bury;
-use super::terminal::Terminal;
 use super::{Outcome, Session, Status, tree, typeahead};
 use crate::exit::Reason;
 use crate::signal::Signal;
@@ -46,6 +45,7 @@ impl Session {
         self.return_typeahead();
         self.monitor.link.order(Order::Finish);
         bury(&self.monitor);
+        self.finished = true;
         match (self.reason, self.ended) {
             (Some(reason), _) => Outcome::Ended(reason),
             (None, Some(status)) => Outcome::Itself(status),
@@ -138,10 +138,17 @@ impl Session {
 }
 
 impl Drop for Session {
-    /// However we leave, the modes go before the settings do.
+    /// However we leave, the terminal is as it was, and after a panic nothing of the command stays behind.
     fn drop(&mut self) {
-        if let Some(terminal) = self.terminal.as_mut().filter(|terminal| Terminal::is_raw(terminal)) {
+        if !self.finished {
+            self.restore_screen();
+        }
+        if let Some(terminal) = &mut self.terminal {
             terminal.restore();
+        }
+        if !self.finished {
+            self.monitor.link.close();
+            bury(&self.monitor);
         }
     }
 }

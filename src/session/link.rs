@@ -93,6 +93,11 @@ impl Link {
         })
     }
 
+    /// Closes the line: the other side takes it as our death.
+    pub fn close(&self) {
+        let _ = self.0.shutdown(std::net::Shutdown::Both);
+    }
+
     fn send(&self, kind: u8, value: i32) -> io::Result<()> {
         let mut message = [0; SIZE];
         message[0] = kind;

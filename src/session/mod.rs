@@ -104,6 +104,8 @@ struct Session {
     ended: Option<Status>,
     /// Why we are ending it, once we are.
     reason: Option<Reason>,
+    /// Everything was put back in good order.
+    finished: bool,
     buffer: Vec<u8>,
 }
 
@@ -328,6 +330,8 @@ impl Session {
     /// Tells the watcher, and does what it says.
     fn observe(&mut self, observation: &Observation<'_>) {
         let now = self.clock.now();
+        #[cfg(debug_assertions)]
+        assert!(std::env::var_os("IDLEWATCH_TEST_PANIC").is_none(), "a test asked for this");
         for action in self.watcher.observe(now, observation) {
             self.perform(&action);
         }

@@ -133,6 +133,7 @@ impl Session {
             queries: Queries::default(),
             ended: None,
             reason: None,
+            finished: false,
             buffer: relay::portion(),
         })
     }
