@@ -13,6 +13,7 @@ mod ending;
 mod inherited;
 mod job;
 mod link;
+mod look;
 mod modes;
 mod monitor;
 mod place;
@@ -339,7 +340,11 @@ impl Session {
 
     fn perform(&mut self, action: &Action) {
         match *action {
-            Action::Look => {}
+            Action::Look => {
+                let device = self.slave.as_ref().and_then(|fd| nix::sys::stat::fstat(fd).ok()).map(|stat| stat.st_rdev);
+                let look = look::look(self.monitor.pid, self.pty.as_ref(), device);
+                self.observe(&Observation::Looked(look));
+            }
             Action::Signal { signal, reason } => {
                 self.reason.get_or_insert(reason);
                 tree::signal_all(self.monitor.pid, self.child, signal);
