@@ -30,6 +30,10 @@ impl Signal {
     pub const TTIN: Self = Self(libc::SIGTTIN);
     /// Written to the terminal in the background.
     pub const TTOU: Self = Self(libc::SIGTTOU);
+    /// A child changed.
+    pub const CHLD: Self = Self(libc::SIGCHLD);
+    /// A file became too large.
+    pub const XFSZ: Self = Self(libc::SIGXFSZ);
     /// Window size changed.
     pub const WINCH: Self = Self(libc::SIGWINCH);
 

@@ -82,10 +82,8 @@ impl Session {
 
     /// Waits for a slow reader. A signal that would have ended the command while it wrote ends the waiting.
     fn wait_for(&mut self, sink: usize) -> bool {
-        let mut fds = [
-            PollFd::new(self.sinks[sink].as_fd(), PollFlags::POLLOUT),
-            PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
-        ];
+        let Some(fd) = self.sinks[sink].fd() else { return false };
+        let mut fds = [PollFd::new(fd, PollFlags::POLLOUT), PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
         let polled = poll(&mut fds, PollTimeout::NONE);
         if polled.is_ok() && fds[1].any().unwrap_or(false) {
             let ends = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];

@@ -1,6 +1,8 @@
 //! Job control: the foreground, stopping and continuing, as a shell expects it of the command.
 
-use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal as Nix, kill, sigaction};
+use nix::sys::signal::{
+    SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal as Nix, kill, sigaction, sigprocmask,
+};
 use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key};
 use nix::unistd::{Pid, getpid};
 
@@ -8,6 +10,7 @@ use super::link::Order;
 use super::place::Place;
 use super::pty::Pty;
 use super::relay::Found;
+use super::signals::Signals;
 use super::terminal::Terminal;
 use super::{Session, Signal};
 
@@ -39,6 +42,15 @@ impl Session {
         }
     }
 
+    /// Signals the command's process group at once, without the detour over the monitor.
+    pub(super) fn signal_group(&self, signal: Signal) {
+        if let (None, Place::Job { .. } | Place::SessionLeader | Place::Orphaned) = (self.ended, self.place) {
+            // SAFETY: kill takes two numbers and has no effect on our memory. The monitor has not told us of the
+            // command's end, so its process id is its own.
+            unsafe { libc::kill(-self.group(), signal.number()) };
+        }
+    }
+
     /// The command's process group.
     fn group(&self) -> i32 {
         nix::unistd::getpgid(Some(Pid::from_raw(self.child))).map_or(self.child, Pid::as_raw)
@@ -58,12 +70,27 @@ impl Session {
                 pty.keep_newlines(!terminal.adds_returns())
             };
         }
+        if self.shared {
+            self.share_output();
+        }
+        Signals::hold_terminal_output(false);
         self.monitor.link.order(Order::Foreground);
         self.resize();
     }
 
+    /// While we are one of several in a pipeline and the command reads whole lines, our terminal goes on to add the
+    /// carriage returns, for the others' sake. A command that draws its own screen gets the terminal whole.
+    pub(super) fn share_output(&mut self) {
+        let (Some(terminal), Some(pty)) = (&mut self.terminal, &self.pty) else { return };
+        let lines = pty.settings().is_ok_and(|settings| settings.local_flags.contains(LocalFlags::ICANON));
+        if terminal.keep_output(lines) {
+            let _ = pty.keep_newlines(lines || !terminal.adds_returns());
+        }
+    }
+
     /// Gives our terminal up: somebody else is in its foreground.
     fn go_to_back(&mut self) {
+        Signals::hold_terminal_output(true);
         if let Some(terminal) = &mut self.terminal {
             terminal.restore();
         }
@@ -76,15 +103,14 @@ impl Session {
     /// The command was stopped, so we stop too, for the shell to see; unless it only wanted the terminal and can
     /// have it.
     pub(super) fn stopped(&mut self, signal: Signal) {
+        self.relay_all();
         let ours = self.terminal.as_ref().is_some_and(Terminal::is_ours);
-        if matches!(signal, Signal::TTIN | Signal::TTOU) && self.pty.is_some() && ours {
+        let has_it = self.pty.as_ref().and_then(Pty::foreground) == Some(self.group());
+        if matches!(signal, Signal::TTIN | Signal::TTOU) && self.pty.is_some() && ours && !has_it {
             self.on_demand = false;
             self.come_to_front();
             self.monitor.link.order(Order::SignalGroup(Signal::CONT));
             return;
-        }
-        for index in 0..self.sources.len() {
-            while self.relay(index) == Found::More {}
         }
         let was_raw = self.terminal.as_ref().is_some_and(Terminal::is_raw);
         if let Some(terminal) = &mut self.terminal {
@@ -103,7 +129,14 @@ impl Session {
         if self.pty.is_some() && self.terminal.is_some() {
             if ours && (was_raw || !self.on_demand) { self.come_to_front() } else { self.go_to_back() }
         }
-        self.let_continue();
+        self.let_continue(true);
+    }
+
+    /// Passes on what is there, so that it is shown under the settings it was printed for.
+    fn relay_all(&mut self) {
+        for index in 0..self.sources.len() {
+            while self.relay(index) == Found::More {}
+        }
     }
 
     fn stop_ourselves(&self, signal: Signal) {
@@ -111,6 +144,9 @@ impl Session {
         let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
         // SAFETY: the default action runs no code of ours; what was there before is put back below.
         let before = if signal == Signal::STOP { None } else { unsafe { sigaction(number, &default) }.ok() };
+        let (mut this, mut mask) = (SigSet::empty(), SigSet::empty());
+        this.add(number);
+        let _ = sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&this), Some(&mut mask));
         if signal == Signal::STOP || self.place == Place::Ours {
             let _ = kill(getpid(), number);
         } else {
@@ -118,6 +154,7 @@ impl Session {
             let _ = kill(Pid::from_raw(0), number);
         }
         // Here we stand until somebody continues us; where no shell could, the kernel does not stop us at all.
+        let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&mask), None);
         if let Some(before) = before {
             // SAFETY: `before` is the action that was in place a moment ago.
             let _ = unsafe { sigaction(number, &before) };
@@ -129,6 +166,7 @@ impl Session {
     pub(super) fn continued(&mut self) {
         let now = self.clock.now();
         self.skip_to(now);
+        self.relay_all();
         if let (Some(terminal), true) = (&self.terminal, self.pty.is_some()) {
             match (terminal.is_ours(), terminal.is_raw()) {
                 (true, false) if !self.on_demand => self.come_to_front(),
@@ -136,15 +174,15 @@ impl Session {
                 _ => {}
             }
         }
-        self.let_continue();
+        self.let_continue(false);
     }
 
-    /// Passes a continue on. In our own process group the command has had it from the shell already, unless it was
-    /// meant for us alone.
-    fn let_continue(&self) {
+    /// Passes a continue on. In our own process group the command has had what ended our stop from the shell already,
+    /// unless it was meant for us alone.
+    fn let_continue(&self, after_stop: bool) {
         if self.place != Place::Ours {
             self.monitor.link.order(Order::SignalGroup(Signal::CONT));
-        } else if super::tree::is_stopped(self.child) {
+        } else if !after_stop || super::tree::is_stopped(self.child) {
             self.monitor.link.order(Order::Signal(Signal::CONT));
         }
     }

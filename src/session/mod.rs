@@ -33,6 +33,7 @@ mod typeahead;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 pub use status::Status;
@@ -88,6 +89,8 @@ struct Session {
     terminal: Option<Terminal>,
     /// Leave our own terminal alone until the command wants it.
     on_demand: bool,
+    /// Others in a pipeline may print to our own terminal.
+    shared: bool,
     /// The command's terminal was set up while somebody else, a shell at its prompt, had ours as it likes it.
     strange_settings: bool,
     /// Our own standard input is to be typed into the command's terminal.
@@ -177,8 +180,8 @@ impl Session {
             }
         }
         for (index, sink) in self.sinks.iter().enumerate() {
-            if sink.is_behind() {
-                watched.push((Watched::Sink(index), PollFd::new(sink.as_fd(), output)));
+            if let (Some(fd), true) = (sink.fd(), sink.is_behind()) {
+                watched.push((Watched::Sink(index), PollFd::new(fd, output)));
             }
         }
         let (names, mut fds): (Vec<Watched>, Vec<PollFd<'_>>) = watched.into_iter().unzip();
@@ -244,6 +247,9 @@ impl Session {
     /// Passes on a portion of what the command printed, then lets the watcher see it.
     fn relay(&mut self, index: usize) -> Found {
         let mut buffer = std::mem::take(&mut self.buffer);
+        if self.shared && self.sources[index].is_terminal() {
+            self.share_output();
+        }
         let source = &self.sources[index];
         let (count, found) = match source.fd(self.pty.as_ref()) {
             Some(fd) => relay::read_portion(fd, &mut buffer),
@@ -263,10 +269,19 @@ impl Session {
             }
         }
         if found == Found::End {
-            self.sources[index].close();
+            self.end_of(index);
         }
         self.buffer = buffer;
         found
+    }
+
+    /// Nobody can write to this source any more, so whoever reads from its sink has to learn that.
+    fn end_of(&mut self, index: usize) {
+        let (sink, is_pipe) = (self.sources[index].sink, self.sources[index].is_pipe());
+        self.sources[index].close();
+        if is_pipe && self.sources.iter().all(|source| source.sink != sink || source.is_closed()) {
+            self.sinks[sink].close();
+        }
     }
 
     /// Answers questions to a terminal that is not there.
@@ -282,15 +297,17 @@ impl Session {
         if self.sinks[index].broken().is_none() || self.screen == Some(index) {
             return;
         }
-        let mut told = false;
-        for source in self.sources.iter_mut().filter(|source| source.sink == index && !source.is_terminal()) {
-            // A pipe does it by itself once it is closed; a terminal gives no SIGPIPE, so we do.
-            told |= source.side().is_some();
-            source.close();
+        let mine = |source: &&mut Source| source.sink == index && !source.is_terminal();
+        if self.sources.iter_mut().filter(mine).any(|source| source.side().is_some()) {
+            // A pipe does it by itself once it is closed; a terminal gives no signal, so we do, and before the command
+            // can see an error instead.
+            match self.sinks[index].broken() {
+                Some(Errno::EPIPE) => self.signal_group(Signal::PIPE),
+                Some(Errno::EFBIG) => self.signal_group(Signal::XFSZ),
+                _ => {}
+            }
         }
-        if told {
-            self.monitor.link.order(Order::SignalGroup(Signal::PIPE));
-        }
+        self.sources.iter_mut().filter(mine).for_each(Source::close);
     }
 
     /// What the person typed.
@@ -298,7 +315,7 @@ impl Session {
         let (Some(terminal), Some(pty)) = (&self.terminal, &self.pty) else { return };
         let mut buffer = [0; 4096];
         match nix::unistd::read(terminal, &mut buffer) {
-            Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => {}
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
             Ok(0) | Err(_) => self.hang_up(),
             Ok(count) => {
                 let typed = &buffer[..count];
@@ -315,7 +332,7 @@ impl Session {
         let Some(pty) = &self.pty else { return };
         let mut buffer = [0; 4096];
         match nix::unistd::read(std::io::stdin(), &mut buffer) {
-            Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => {}
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
             Ok(0) | Err(_) => {
                 self.type_stdin = false;
                 // Twice: the first ends a line that was not finished.
@@ -372,15 +389,19 @@ impl Session {
     /// A signal reached us: it is meant for the command.
     fn signalled(&mut self, signal: Signal, origin: Origin) {
         match (signal, origin) {
-            (_, Origin::Own) => {}
+            // The kernel's news of our own child, and what we have sent ourselves.
+            (_, Origin::Own) | (Signal::CHLD, Origin::Kernel) => {}
             (Signal::WINCH, Origin::Kernel) => self.resize(),
             (Signal::CONT, _) => self.continued(),
             (Signal::HUP, Origin::Kernel) if self.terminal.as_ref().is_some_and(Terminal::is_gone) => self.hang_up(),
-            // A key at our own terminal while it is not raw: the whole foreground is meant, and where the command
-            // shares our process group it has its own already.
-            (_, Origin::Kernel) if self.place == Place::Ours => {}
-            (_, Origin::Kernel) => self.monitor.link.order(Order::SignalGroup(signal)),
-            (_, Origin::Process) => self.monitor.link.order(Order::Signal(signal)),
+            // From our own terminal while it is not raw: the whole foreground is meant, and where the command shares
+            // our process group it has its own already.
+            (Signal::INT | Signal::QUIT | Signal::TSTP | Signal::HUP, Origin::Kernel) => {
+                if self.place != Place::Ours {
+                    self.monitor.link.order(Order::SignalGroup(signal));
+                }
+            }
+            (_, Origin::Kernel | Origin::Process) => self.monitor.link.order(Order::Signal(signal)),
         }
     }
 }

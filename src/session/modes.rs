@@ -55,8 +55,6 @@ struct State {
     modify_keys: bool,
     /// Application keypad.
     keypad: bool,
-    /// A scroll region.
-    region: bool,
     /// A cursor shape.
     shape: bool,
     /// G0 holds line-drawing characters.
@@ -143,7 +141,6 @@ impl Modes {
         for (left, undo) in [
             (state.modify_keys, "\x1b[>4m"),
             (state.keypad, "\x1b>"),
-            (state.region, "\x1b7\x1b[r\x1b8"),
             (state.shape, "\x1b[0 q"),
             (state.drawing, "\x1b(B"),
             (state.shifted, "\x0f"),
@@ -279,7 +276,6 @@ impl Modes {
                 }
             }
             (0, 0, b'm') => state.style(csi),
-            (0, 0, b'r') => state.region = !csi.parameters.is_empty(),
             (0, b' ', b'q') => state.shape = first != 0,
             (0, b'!', b'p') => {
                 // A soft reset leaves the screen, the mouse and the keyboard protocol alone.
@@ -287,7 +283,7 @@ impl Modes {
                     let usual = PRIVATE.iter().any(|(known, usual)| *known == mode && *usual);
                     state.set(mode, usual);
                 }
-                (state.attributes, state.keypad, state.region) = (0, false, false);
+                (state.attributes, state.keypad) = (0, false);
                 (state.drawing, state.shifted) = (false, false);
             }
             _ => {}
@@ -436,7 +432,6 @@ mod tests {
             ("\x1b[>1u\x1b[?1049h\x1b[>3u", "\x1b[<1u\x1b[?1049l\x1b[<1u"),
             ("\x1b[?1049h\x1b[?25l\x1b[31m", "\x1b[?1049l\x1b[?25h\x1b[m"),
             ("\x1b[>4;2m", "\x1b[>4m"),
-            ("\x1b[2;5r", "\x1b7\x1b[r\x1b8"),
         ] {
             assert_eq!(left_by(output), undo, "{output:?}");
         }

@@ -5,7 +5,7 @@
 //! when idlewatch is gone, however it went, the monitor ends what is left and gives the terminal back.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -13,6 +13,7 @@ use nix::sys::signal::{SigSet, Signal as Nix};
 use nix::sys::termios::Termios;
 use nix::unistd::{ForkResult, Pid, fork, getpgrp, setpgid, setsid, tcsetpgrp};
 
+use super::inherited;
 use super::link::{Link, News, Order};
 use super::place::Place;
 use super::spawn::{Launch, take_terminal};
@@ -40,16 +41,15 @@ struct Watchman {
 impl Monitor {
     /// Starts the monitor, and with it the command. Every signal has to be blocked, and there must be one thread.
     ///
-    /// `outer` is the terminal to give back should idlewatch die, with the settings it was found with;
-    /// `inherited` are the descriptors that are the command's alone.
-    pub fn start(launch: Launch, outer: Option<(OwnedFd, Termios)>, inherited: &[RawFd]) -> io::Result<Self> {
+    /// `outer` is the terminal to give back should idlewatch die, with the settings it was found with.
+    pub fn start(launch: Launch, outer: Option<(OwnedFd, Termios)>) -> io::Result<Self> {
         let (ours, theirs) = Link::pair()?;
         // SAFETY: there is one thread, so the new process may go on as this one would.
         match unsafe { fork() }? {
             ForkResult::Parent { child } => Ok(Self { pid: child.as_raw(), link: ours }),
             ForkResult::Child => {
                 drop(ours);
-                let run = || Watchman { link: theirs, launch, child: 0, group: 0 }.run(outer, inherited);
+                let run = || Watchman { link: theirs, launch, child: 0, group: 0 }.run(outer);
                 // A panic here would unwind into idlewatch's own stack frames, which this process must not finish.
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
                 leave()
@@ -65,13 +65,13 @@ fn leave() -> ! {
 }
 
 impl Watchman {
-    fn run(mut self, outer: Option<(OwnedFd, Termios)>, inherited: &[RawFd]) {
+    fn run(mut self, outer: Option<(OwnedFd, Termios)>) {
         tree::adopt_orphans();
         if let Err(error) = self.start() {
             self.link.report(News::Failed(error.raw_os_error().unwrap_or(libc::EIO)));
             return;
         }
-        Self::let_go(inherited);
+        self.let_go(outer.as_ref());
         let Ok(children) = child_signals() else { return self.end_everything(outer) };
         self.link.report(News::Started(self.child));
         loop {
@@ -114,11 +114,15 @@ impl Watchman {
         Ok(())
     }
 
-    /// Closes what only the command should hold, or a pipe would stay open after the command closed it.
-    fn let_go(inherited: &[RawFd]) {
-        for fd in inherited {
-            // SAFETY: these were open when idlewatch was started and nothing of ours uses them.
-            unsafe { libc::close(*fd) };
+    /// Closes everything that this process does not need itself. It has a copy of whatever idlewatch and the command
+    /// hold, and a pipe or a terminal that is still open here would never end there.
+    fn let_go(&self, outer: Option<&(OwnedFd, Termios)>) {
+        let terminal = self.launch.terminal.as_ref().map(AsRawFd::as_raw_fd);
+        let outer = outer.map(|(fd, _)| fd.as_raw_fd());
+        let keep = [Some(self.link.as_fd().as_raw_fd()), terminal, outer];
+        for fd in inherited::descriptors().into_iter().filter(|fd| !keep.contains(&Some(*fd))) {
+            // SAFETY: whoever owns this descriptor is idlewatch's code, which this process never returns to.
+            unsafe { libc::close(fd) };
         }
         terminal::replace_standard_streams(&[0, 1, 2]);
     }

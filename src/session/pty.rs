@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::termios::{self, LocalFlags, OutputFlags, SetArg, Termios};
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 
@@ -80,12 +80,15 @@ impl AsFd for Pty {
 fn open_slave(master: &dyn MasterPty, fd: &OwnedFd) -> io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     {
-        let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+        // Without O_CLOEXEC: the kernel keeps it among the flags that F_GETFL shows to the command.
+        let flags = libc::O_RDWR | libc::O_NOCTTY;
         // SAFETY: TIOCGPTPEER takes open flags by value and gives a new descriptor or an error.
         let peer = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCGPTPEER, flags) };
         if peer >= 0 {
             // SAFETY: the kernel just made this descriptor for us alone.
-            return Ok(unsafe { OwnedFd::from_raw_fd(peer) });
+            let peer = unsafe { OwnedFd::from_raw_fd(peer) };
+            fcntl(&peer, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+            return Ok(peer);
         }
     }
     let _ = fd;

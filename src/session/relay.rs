@@ -28,7 +28,7 @@ pub enum Kind {
     Terminal,
     /// A terminal of its own.
     Side(Pty),
-    /// A pipe.
+    /// A pipe, or a socket where ours is one.
     Pipe(OwnedFd),
     /// Nothing more can come.
     Closed,
@@ -61,6 +61,16 @@ impl Source {
     /// Whether it is the command's terminal.
     pub fn is_terminal(&self) -> bool {
         matches!(self.kind, Kind::Terminal)
+    }
+
+    /// Whether it is a pipe or a socket.
+    pub fn is_pipe(&self) -> bool {
+        matches!(self.kind, Kind::Pipe(_))
+    }
+
+    /// Whether nothing more can come.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.kind, Kind::Closed)
     }
 
     /// Stops reading: whoever writes learns that nobody is there.

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixStream;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::termios::Termios;
@@ -54,7 +55,8 @@ impl Session {
     /// Opens everything and starts the command.
     pub(super) fn start(config: &Config) -> Result<Self, Error> {
         let inherited = inherited::descriptors();
-        let plan = Plan::new(config.pty, config.stdin, surroundings());
+        let own = surroundings();
+        let plan = Plan::new(config.pty, config.stdin, own);
         let mut terminal = if plan.pty { Terminal::find() } else { None };
         let size = size(config, terminal.as_ref());
         let settings = terminal.as_ref().and_then(|terminal| terminal.settings().ok());
@@ -66,7 +68,7 @@ impl Session {
         let takes_terminal = plan.pty && terminal.is_some() && in_front && !plan.on_demand;
         if let (Some(terminal), Some(pty), Some(settings)) = (&mut terminal, &pty, &settings) {
             if takes_terminal {
-                take_over(terminal, pty, settings).map_err(failed("cannot set up the terminal"))?;
+                take_over(terminal, pty, slave.as_ref(), settings).map_err(failed("cannot set up the terminal"))?;
             } else {
                 pty.keep_newlines(true).map_err(failed("cannot set up the pseudo-terminal"))?;
             }
@@ -99,7 +101,7 @@ impl Session {
             _ => None,
         };
         tree::adopt_orphans();
-        let monitor = Monitor::start(launch, outer, &inherited).map_err(failed("cannot start a process"))?;
+        let monitor = Monitor::start(launch, outer).map_err(failed("cannot start a process"))?;
         let child = match monitor.link.next_news() {
             Some(News::Started(pid)) => pid,
             Some(News::Failed(errno)) => {
@@ -111,6 +113,8 @@ impl Session {
         };
         let_go(plan, &inherited);
         let signals = Signals::catch().map_err(failed("cannot catch signals"))?;
+        let prints_to_terminal = terminal.is_some() || [own.stdout, own.stderr].contains(&Own::Terminal);
+        Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
         Ok(Self {
             clock: Clock::start(),
             watcher: Watcher::new(config.policy.clone()),
@@ -122,6 +126,7 @@ impl Session {
             slave,
             terminal,
             on_demand: plan.on_demand,
+            shared: plan.on_demand,
             strange_settings: !in_front,
             type_stdin: plan.type_stdin,
             fixed_size: config.size.is_some(),
@@ -162,14 +167,14 @@ fn cannot_run(config: &Config, errno: i32) -> Error {
 fn surroundings() -> Surroundings {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     Surroundings {
-        stdin: own(stdin.as_fd()),
-        stdout: own(stdout.as_fd()),
-        stderr: own(stderr.as_fd()),
+        stdin: nature(stdin.as_fd()),
+        stdout: nature(stdout.as_fd()),
+        stderr: nature(stderr.as_fd()),
         same: is_same(stdout.as_fd(), stderr.as_fd()),
     }
 }
 
-fn own(fd: BorrowedFd<'_>) -> Own {
+fn nature(fd: BorrowedFd<'_>) -> Own {
     if inherited::was_closed(fd.as_raw_fd()) {
         return Own::Closed;
     }
@@ -177,7 +182,9 @@ fn own(fd: BorrowedFd<'_>) -> Own {
         return Own::Terminal;
     }
     match status(fd) {
-        Some(metadata) if metadata.file_type().is_fifo() || metadata.file_type().is_socket() => Own::Pipe,
+        Some(metadata) if metadata.file_type().is_fifo() => Own::Pipe,
+        Some(metadata) if metadata.file_type().is_socket() => Own::Socket,
+        Some(metadata) if is_null(&metadata) => Own::Null,
         _ => Own::File,
     }
 }
@@ -187,6 +194,11 @@ fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> bool {
         (Some(one), Some(other)) => (one.dev(), one.ino(), one.rdev()) == (other.dev(), other.ino(), other.rdev()),
         _ => false,
     }
+}
+
+fn is_null(metadata: &std::fs::Metadata) -> bool {
+    metadata.file_type().is_char_device()
+        && std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == metadata.rdev())
 }
 
 fn status(fd: BorrowedFd<'_>) -> Option<std::fs::Metadata> {
@@ -210,12 +222,17 @@ fn open(size: PtySize, like: Option<&Termios>) -> Result<(Pty, OwnedFd), Error> 
 }
 
 /// Makes our terminal raw and moves into the command's what was typed before that.
-fn take_over(terminal: &mut Terminal, pty: &Pty, settings: &Termios) -> io::Result<()> {
+fn take_over(terminal: &mut Terminal, pty: &Pty, slave: Option<&OwnedFd>, settings: &Termios) -> io::Result<()> {
     let waiting = typeahead::take(terminal, settings)?;
     terminal.make_raw_from(settings.clone())?;
     if !waiting.is_empty() {
         pty.set(&typeahead::silent(settings))?;
         File::from(pty.as_fd().try_clone_to_owned()?).write_all(&waiting)?;
+        if let Some(slave) = slave {
+            // What is written to a master is worked on later, by the kernel's own thread, under the settings of that
+            // time. To ask the other side whether it can read waits for that.
+            typeahead::is_ready(slave)?;
+        }
         pty.set(settings)?;
     }
     Ok(())
@@ -235,14 +252,19 @@ fn outputs(plan: Plan, size: PtySize, slave: Option<&OwnedFd>, terminal: Option<
         let given = match (output, slave) {
             (Output::Pty, Some(slave)) => Given::This(duplicate(slave)?),
             (Output::Closed, _) => Given::Closed,
+            (Output::Inherit, _) => Given::Ours,
             (Output::SameAsStdout, _) => match pieces.given.last() {
                 Some(Given::This(fd)) => Given::This(duplicate(fd)?),
                 _ => Given::Ours,
             },
-            (Output::Pty | Output::SidePty | Output::Pipe, _) => {
+            (Output::Pty | Output::SidePty | Output::Pipe | Output::Socket, _) => {
                 let sink = pieces.sinks.len();
                 pieces.sinks.push(Sink::stream(fd).map_err(failed("cannot use the standard streams"))?);
-                let (kind, given) = if output == Output::Pipe { pipe()? } else { side(size)? };
+                let (kind, given) = match output {
+                    Output::Pipe => pipe()?,
+                    Output::Socket => socket()?,
+                    _ => side(size)?,
+                };
                 let answer = output == Output::SidePty;
                 pieces.sources.push(Source::new(kind, stream, sink, answer));
                 Given::This(given)
@@ -273,6 +295,12 @@ fn pipe() -> Result<(Kind, OwnedFd), Error> {
         .and_then(|flags| fcntl(&read, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK)))
         .map_err(|error| failed("cannot open a pipe")(error.into()))?;
     Ok((Kind::Pipe(read), write.into()))
+}
+
+fn socket() -> Result<(Kind, OwnedFd), Error> {
+    let (ours, theirs) = UnixStream::pair().map_err(failed("cannot open a socket"))?;
+    ours.set_nonblocking(true).map_err(failed("cannot open a socket"))?;
+    Ok((Kind::Pipe(ours.into()), theirs.into()))
 }
 
 fn duplicate(fd: &impl AsFd) -> Result<OwnedFd, Error> {

@@ -35,8 +35,8 @@ impl Signals {
 
     /// Catches whatever a process can be sent, except what was ignored when we were started: it stays ignored.
     ///
-    /// Not caught: KILL and STOP cannot be; TTIN and TTOU stop us as they would stop the command; CHLD is of no
-    /// interest; SEGV, BUS, ILL and FPE mean that we ourselves are broken, or are meant to end us at once.
+    /// Not caught: KILL and STOP cannot be; SEGV, BUS, ILL and FPE mean that we ourselves are broken, or are meant to
+    /// end us at once.
     pub fn catch() -> io::Result<Self> {
         // Rust's own handlers for these swallow the first one that is sent from outside.
         // An ignored SIGCHLD would keep us from learning how the monitor ended.
@@ -46,7 +46,7 @@ impl Signals {
         }
         let (read, write) = UnixStream::pair()?;
         let caught = (1..=libc::SIGSYS).chain(real_time()).filter(|number| {
-            let never = [libc::SIGKILL, libc::SIGSTOP, libc::SIGTTIN, libc::SIGTTOU, libc::SIGCHLD];
+            let never = [libc::SIGKILL, libc::SIGSTOP];
             let broken = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
             !never.contains(number)
                 && !broken.contains(number)
@@ -54,7 +54,17 @@ impl Signals {
         });
         let delivery = SignalDelivery::with_pipe(read, write, WithRawSiginfo, caught)?;
         sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;
+        Self::hold_terminal_output(true);
         Ok(Self { delivery })
+    }
+
+    /// Holds back TTOU, or lets it through. While it is held back we may write to a terminal in whose background we
+    /// are; caught and not held back, the write would be tried again for ever.
+    pub fn hold_terminal_output(hold: bool) {
+        let mut this = SigSet::empty();
+        this.add(Nix::SIGTTOU);
+        let how = if hold { SigmaskHow::SIG_BLOCK } else { SigmaskHow::SIG_UNBLOCK };
+        let _ = sigprocmask(how, Some(&this), None);
     }
 
     /// The signals that have arrived since the last call.

@@ -13,12 +13,14 @@ const ROOM: usize = 64 * 1024;
 /// An outer descriptor with the bytes it could not take yet.
 #[derive(Debug)]
 pub struct Sink {
-    fd: OwnedFd,
+    fd: Option<OwnedFd>,
     how: How,
     waiting: Vec<u8>,
     /// How much of `waiting` is written.
     written: usize,
     broken: Option<Errno>,
+    /// Nothing more is to come: it is closed once everything is written.
+    closing: bool,
 }
 
 /// How to write without blocking. `O_NONBLOCK` cannot simply be set: it would be set for everybody who shares the
@@ -57,7 +59,7 @@ impl Sink {
     }
 
     fn new(fd: OwnedFd, how: How) -> Self {
-        Self { fd, how, waiting: Vec::new(), written: 0, broken: None }
+        Self { fd: Some(fd), how, waiting: Vec::new(), written: 0, broken: None, closing: false }
     }
 
     /// Whether bytes wait to be written.
@@ -73,6 +75,23 @@ impl Sink {
     /// What went wrong for good, if anything did. From then on everything is swallowed.
     pub fn broken(&self) -> Option<Errno> {
         self.broken
+    }
+
+    /// What to poll; nothing once it is closed.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.fd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Nothing more is to come: the reader learns so after the last byte.
+    pub fn close(&mut self) {
+        self.closing = true;
+        self.close_if_done();
+    }
+
+    fn close_if_done(&mut self) {
+        if self.closing && !self.is_behind() {
+            self.fd = None;
+        }
     }
 
     /// Takes all of `bytes`, writing what can be written now.
@@ -96,6 +115,7 @@ impl Sink {
         } else {
             self.written = 0;
         }
+        self.close_if_done();
     }
 
     fn write(&mut self, bytes: &[u8]) -> usize {
@@ -112,28 +132,23 @@ impl Sink {
     }
 
     fn write_once(&self, bytes: &[u8]) -> nix::Result<usize> {
+        let fd = self.fd.as_ref().ok_or(Errno::EBADF)?;
         match self.how {
-            How::Own => nix::unistd::write(&self.fd, bytes),
+            How::Own => nix::unistd::write(fd, bytes),
             How::Socket => {
                 use nix::sys::socket::{MsgFlags, send};
-                send(self.fd.as_raw_fd(), bytes, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL)
+                send(fd.as_raw_fd(), bytes, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL)
             }
             How::Shared => {
                 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-                let mut ready = [PollFd::new(self.fd.as_fd(), PollFlags::POLLOUT)];
+                let mut ready = [PollFd::new(fd.as_fd(), PollFlags::POLLOUT)];
                 match poll(&mut ready, PollTimeout::ZERO)? {
                     0 => Err(Errno::EAGAIN),
                     // A pipe that is ready takes at least PIPE_BUF bytes without blocking.
-                    _ => nix::unistd::write(&self.fd, &bytes[..bytes.len().min(libc::PIPE_BUF)]),
+                    _ => nix::unistd::write(fd, &bytes[..bytes.len().min(libc::PIPE_BUF)]),
                 }
             }
         }
-    }
-}
-
-impl AsFd for Sink {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
     }
 }
 

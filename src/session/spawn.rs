@@ -44,8 +44,13 @@ impl Launch {
     ///
     /// Called by the monitor, with every signal blocked.
     pub fn start(&mut self, group: Option<i32>) -> io::Result<i32> {
+        for (name, value) in &self.variables {
+            // Not through `Command`: it would sort the environment.
+            // SAFETY: the monitor has one thread.
+            unsafe { std::env::set_var(name, value) };
+        }
         let mut command = Command::new(&self.argv[0]);
-        command.args(&self.argv[1..]).envs(self.variables.iter().copied());
+        command.args(&self.argv[1..]);
         let mut close = Vec::new();
         for (number, given) in (0..).zip(&mut self.streams) {
             let stream = match std::mem::replace(given, Given::Closed) {

@@ -7,8 +7,12 @@ use crate::config::{Pty, Stdin};
 pub enum Own {
     /// A terminal.
     Terminal,
-    /// A pipe or a socket: somebody else is at the other end.
+    /// A pipe: somebody else is at the other end.
     Pipe,
+    /// A socket: somebody else is at the other end.
+    Socket,
+    /// /dev/null.
+    Null,
     /// A file or another device.
     File,
     /// Closed.
@@ -50,6 +54,10 @@ pub enum Output {
     SidePty,
     /// A pipe.
     Pipe,
+    /// A socket.
+    Socket,
+    /// Ours, as it is: a file keeps its position, its limits and its errors, and can be seen to grow.
+    Inherit,
     /// The same as its standard output.
     SameAsStdout,
     /// Closed, as idlewatch's own.
@@ -80,11 +88,13 @@ impl Plan {
             (_, Own::Closed) => Output::Closed,
             (Pty::Always | Pty::Mirror, Own::Terminal) => Output::Pty,
             (Pty::Always, _) => Output::SidePty,
+            (Pty::Mirror, Own::File) => Output::Inherit,
+            (Pty::Mirror | Pty::Never, Own::Socket) => Output::Socket,
             (Pty::Mirror | Pty::Never, _) => Output::Pipe,
         };
         let stdout = output(own.stdout);
         let stderr = match output(own.stderr) {
-            Output::SidePty | Output::Pipe if own.same => Output::SameAsStdout,
+            Output::SidePty | Output::Pipe | Output::Socket if own.same => Output::SameAsStdout,
             stderr => stderr,
         };
         let pty = pty == Pty::Always || [stdout, stderr].contains(&Output::Pty) || stdin == Stdin::Pty;
@@ -100,11 +110,10 @@ impl Plan {
             stdout,
             stderr,
             pty,
-            type_stdin: stdin == Stdin::Pty && matches!(own.stdin, Own::Pipe | Own::File),
-            on_demand: own.stdin != Own::Terminal
-                || stdin_plan != Input::Pty
-                || own.stdout == Own::Pipe
-                || own.stderr == Own::Pipe,
+            type_stdin: stdin == Stdin::Pty && matches!(own.stdin, Own::Pipe | Own::Socket | Own::File),
+            on_demand: [own.stdin, own.stdout, own.stderr]
+                .iter()
+                .any(|stream| matches!(stream, Own::Pipe | Own::Socket)),
         }
     }
 }
@@ -130,7 +139,7 @@ mod tests {
     fn redirected_output_gets_a_terminal_of_its_own_only_when_asked_for() {
         let own = Surroundings { stderr: Own::File, same: false, ..ATTENDED };
         assert_eq!(Plan::new(Pty::Always, Stdin::Auto, own).stderr, Output::SidePty);
-        assert_eq!(Plan::new(Pty::Mirror, Stdin::Auto, own).stderr, Output::Pipe);
+        assert_eq!(Plan::new(Pty::Mirror, Stdin::Auto, own).stderr, Output::Inherit);
         let merged = Surroundings { stdout: Own::File, stderr: Own::File, ..ATTENDED };
         assert_eq!(Plan::new(Pty::Always, Stdin::Auto, merged).stderr, Output::SameAsStdout);
     }

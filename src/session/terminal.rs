@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal as Nix, sigprocmask};
-use nix::sys::termios::{self, OutputFlags, SetArg, Termios};
+use nix::sys::termios::{self, LocalFlags, OutputFlags, SetArg, Termios};
 use nix::unistd::{getpgrp, isatty, tcgetpgrp, ttyname};
 use portable_pty::PtySize;
 
@@ -15,8 +15,15 @@ use portable_pty::PtySize;
 #[derive(Debug)]
 pub struct Terminal {
     fd: OwnedFd,
-    /// The settings we found, while ours are in place.
-    found: Option<Termios>,
+    /// The settings we found and those we put in place, while they are.
+    changed: Option<Changed>,
+}
+
+/// What was changed.
+#[derive(Debug)]
+struct Changed {
+    found: Termios,
+    ours: Termios,
 }
 
 impl Terminal {
@@ -28,7 +35,7 @@ impl Terminal {
             Some(fd) => reopen(fd).ok()?,
             None => open("/dev/tty".as_ref()).ok()?.into(),
         };
-        Some(Self { fd, found: None })
+        Some(Self { fd, changed: None })
     }
 
     /// Its settings.
@@ -59,12 +66,12 @@ impl Terminal {
 
     /// Whether every byte passes through it untouched now.
     pub fn is_raw(&self) -> bool {
-        self.found.is_some()
+        self.changed.is_some()
     }
 
     /// Lets every byte pass through it untouched, in both directions.
     pub fn make_raw(&mut self) -> io::Result<()> {
-        match self.found {
+        match self.changed {
             None => self.make_raw_from(self.settings()?),
             Some(_) => Ok(()),
         }
@@ -72,18 +79,29 @@ impl Terminal {
 
     /// The same, where the settings that it was found with are known.
     pub fn make_raw_from(&mut self, found: Termios) -> io::Result<()> {
-        let mut raw = found.clone();
-        termios::cfmakeraw(&mut raw);
-        self.apply(&raw)?;
-        self.found = Some(found);
+        let mut ours = found.clone();
+        termios::cfmakeraw(&mut ours);
+        self.apply(&ours)?;
+        self.changed = Some(Changed { found, ours });
         Ok(())
+    }
+
+    /// Leaves output to it as it was found, or takes that over too. Others in a pipeline that print to it need the
+    /// former. Whether anything was changed.
+    pub fn keep_output(&mut self, keep: bool) -> bool {
+        let Some(changed) = &self.changed else { return false };
+        let mut ours = changed.ours.clone();
+        ours.output_flags.set(OutputFlags::OPOST, keep && changed.found.output_flags.contains(OutputFlags::OPOST));
+        if ours.output_flags == changed.ours.output_flags || self.apply(&ours).is_err() {
+            return false;
+        }
+        self.changed = self.changed.take().map(|changed| Changed { ours, ..changed });
+        true
     }
 
     /// Puts back the settings that were found, unless somebody has changed them since: then they are theirs.
     pub fn restore(&mut self) {
-        let Some(found) = self.found.take() else { return };
-        let mut ours = found.clone();
-        termios::cfmakeraw(&mut ours);
+        let Some(Changed { found, ours }) = self.changed.take() else { return };
         if self.settings().is_ok_and(|now| same(&now, &ours)) {
             // A terminal that is gone needs no settings.
             let _ = self.apply(&found);
@@ -92,12 +110,12 @@ impl Terminal {
 
     /// The settings that were found, while ours are in place.
     pub fn found(&self) -> Option<&Termios> {
-        self.found.as_ref()
+        self.changed.as_ref().map(|changed| &changed.found)
     }
 
     /// Whether the settings that were found add a carriage return to each newline.
     pub fn adds_returns(&self) -> bool {
-        self.found.as_ref().is_some_and(|found| found.output_flags.contains(OutputFlags::OPOST | OutputFlags::ONLCR))
+        self.found().is_some_and(|found| found.output_flags.contains(OutputFlags::OPOST | OutputFlags::ONLCR))
     }
 
     /// Whether it was hung up.
@@ -107,7 +125,7 @@ impl Terminal {
 
     /// Leaves it as it is from now on: it is gone.
     pub fn forget(&mut self) {
-        self.found = None;
+        self.changed = None;
     }
 
     /// Changes the settings without being stopped for it when we are in the background.
@@ -180,9 +198,11 @@ pub fn replace_standard_streams(streams: &[i32]) {
     }
 }
 
-/// Puts a terminal that is still raw back to these settings.
+/// Puts a terminal that we left raw back to these settings.
 pub fn give_back(fd: &OwnedFd, found: &Termios) {
-    if let Ok(fd) = fd.try_clone() {
-        Terminal { fd, found: Some(found.clone()) }.restore();
+    let is_raw = |now: Termios| !now.local_flags.intersects(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG);
+    if termios::tcgetattr(fd).is_ok_and(is_raw) {
+        // A terminal that is gone needs no settings.
+        let _ = termios::tcsetattr(fd, SetArg::TCSANOW, found);
     }
 }

@@ -72,7 +72,8 @@ pub fn push(fd: &impl AsFd, text: &[u8]) -> bool {
     })
 }
 
-fn is_ready(fd: &impl AsFd) -> io::Result<bool> {
+/// Whether something can be read.
+pub fn is_ready(fd: &impl AsFd) -> io::Result<bool> {
     let mut ready = [PollFd::new(fd.as_fd(), PollFlags::POLLIN)];
     poll(&mut ready, PollTimeout::ZERO)?;
     Ok(ready[0].revents().is_some_and(|events| events.contains(PollFlags::POLLIN)))
