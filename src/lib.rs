@@ -5,15 +5,35 @@
 //! - [`cli`] is what was typed.
 //! - [`signal`], [`exit`], [`error`]: the words that every layer shares.
 
+pub mod cast;
 pub mod cli;
+pub mod detection;
 pub mod error;
 pub mod exit;
+pub mod profiles;
+pub mod replay;
+pub mod report;
 pub mod signal;
 pub mod watch;
 
 /// The whole program: reads the arguments, runs, and ends the process.
 pub fn run() -> ! {
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == "replay") {
+        std::process::exit(i32::from(replayed()));
+    }
     let cli = <cli::RunCli as clap::Parser>::parse();
     eprintln!("{cli:?}");
     std::process::exit(i32::from(exit::USAGE))
+}
+
+/// `idlewatch replay …`: its exit status.
+fn replayed() -> u8 {
+    let words = std::env::args_os().skip(1);
+    match replay::run(&<cli::ReplayCli as clap::Parser>::parse_from(words)) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("idlewatch: {error}");
+            error.code()
+        }
+    }
 }
