@@ -3,14 +3,14 @@
 //! **The rule.** A program at work leaves something behind; a program that only passes the time replaces what it drew.
 //! So a look at the screen counts as progress when a line shows text that was never there before, once everything that
 //! time alone changes is masked ([`mask`](super::mask)). In a *status line*, one that keeps turning or timing, and in
-//! what hangs below it, new wording is decoration (a verb, a tip) and only its counters count; unless the wording
+//! what hangs below it, new wording is decoration (a verb, a tip; a tip anywhere) and only its counters count; unless the wording
 //! changes every few seconds, as the name of the file being worked on does. Text seen before is old news wherever it
 //! appears, a line that is being redrawn is not a new line, and the number of a retry is not progress.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::complaint::is_retry;
+use super::complaint::{is_retry, is_tip};
 use super::mask::{Taken, mask};
 use super::screen::Line;
 use super::seen::Seen;
@@ -36,13 +36,15 @@ pub(super) struct Found {
     pub(super) reworded: bool,
 }
 
-/// What must not count in this look.
+/// Under which circumstances it is looked, and what must not count.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mute {
-    /// The whole screen: it was resized.
+pub(super) struct Circumstances {
+    /// Nothing counts: the screen was resized.
     pub(super) all: bool,
-    /// The rows around this one: somebody types there.
+    /// The rows around this one do not count: somebody types there.
     pub(super) row: Option<usize>,
+    /// A full-screen program has the screen for itself.
+    pub(super) full_screen: bool,
 }
 
 /// Which lines can count at all.
@@ -100,9 +102,9 @@ pub(super) struct Activity {
 
 impl Activity {
     /// Compares the screen with what was there before.
-    pub(super) fn look(&mut self, now: Moment, lines: &[Line], mute: Mute, counting: &Counting) -> Found {
+    pub(super) fn look(&mut self, now: Moment, lines: &[Line], around: Circumstances, counting: &Counting) -> Found {
         let mut found = Found::default();
-        self.draw(lines, counting, &mut found);
+        self.draw(lines, around.full_screen, counting, &mut found);
         if !found.changed {
             return found;
         }
@@ -118,7 +120,7 @@ impl Activity {
                 continue;
             }
             self.remember(row);
-            if mute.all || mute.row.is_some_and(|typed| typed.abs_diff(row) <= 1) {
+            if around.all || around.row.is_some_and(|typed| typed.abs_diff(row) <= 1) {
                 continue;
             }
             if self.counts_as_progress(now, row, &mut brisk) && found.progress.is_none() {
@@ -139,7 +141,7 @@ impl Activity {
     }
 
     /// Fills `next` with the rows as they are now.
-    fn draw(&mut self, lines: &[Line], counting: &Counting, found: &mut Found) {
+    fn draw(&mut self, lines: &[Line], full_screen: bool, counting: &Counting, found: &mut Found) {
         let height = lines.last().map_or(0, |line| line.row + 1);
         self.next.resize_with(height, Row::default);
         self.rows.resize_with(height.max(self.rows.len()), Row::default);
@@ -155,7 +157,9 @@ impl Activity {
             } else {
                 found.changed = true;
                 let taken = counting.masked(text, &mut next.masked);
-                (next.ticks, next.times, next.ticked) = (taken.ticks, taken.elapsed, None);
+                // On a full screen a clock is part of the furniture; below a program's text it times the work.
+                let ticks = if full_screen { taken.ticks } else { taken.ticks ^ taken.clocks };
+                (next.ticks, next.times, next.ticked) = (ticks, taken.elapsed, None);
             }
         }
         found.changed |= self.rows[height..].iter().any(|row| !row.raw.is_empty());
@@ -189,6 +193,7 @@ impl Activity {
             let swapped = !before.masked.is_empty() && !next.masked.is_empty() && before.masked != next.masked;
             if swapped && self.seen_before(&next.masked) && !self.rows.iter().any(|old| old.masked == next.masked) {
                 found.animated = true;
+                self.next[row].ticked = Some(now);
             }
         }
     }
@@ -232,7 +237,7 @@ impl Activity {
 
     fn is_status(&self, now: Moment, row: usize) -> bool {
         let fresh = |row: &Row| row.ticked.is_some_and(|at| now.since(at) <= STATUS_LASTS);
-        if fresh(&self.next[row]) {
+        if fresh(&self.next[row]) || is_tip(&self.next[row].raw) {
             return true;
         }
         let mut depth = indent(&self.next[row].raw);

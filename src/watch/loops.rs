@@ -13,8 +13,6 @@ use super::{Moment, Pattern};
 
 /// The longest cycle that is recognised.
 const LONGEST_CYCLE: usize = 64;
-/// So many repeats in a row are suspicious.
-const SUSPICIOUS: usize = 5;
 /// Texts that are remembered for each pattern of the user's.
 const CAPTURES: usize = 1024;
 /// Lines without a complaint in them that come slower than this are a heartbeat, not a loop.
@@ -132,13 +130,13 @@ impl Loops {
         if count < policy.count {
             if let Some(run) = &mut self.run {
                 run.news += 1;
-                if run.news > 2 + run.repeats / 4 {
+                if run.news > 4 + run.repeats / 2 {
                     self.run = None;
                 }
             }
             return None;
         }
-        self.repeated(hash, count, now, text)
+        self.repeated(hash, count, now, text, policy)
     }
 
     fn count(&mut self, hash: u64, now: Moment, policy: &LoopPolicy) -> usize {
@@ -158,7 +156,15 @@ impl Loops {
         count
     }
 
-    fn repeated(&mut self, hash: u64, count: usize, now: Moment, text: &str) -> Option<Repetition> {
+    fn repeated(
+        &mut self,
+        hash: u64,
+        count: usize,
+        now: Moment,
+        text: &str,
+        policy: &LoopPolicy,
+    ) -> Option<Repetition> {
+        let round = self.goes_round(hash, policy);
         let first = self.recent.iter().find(|entry| entry.hash == hash).map_or(now, |entry| entry.at);
         let others = u32::try_from(count - 1).unwrap_or(u32::MAX).max(1);
         let what = Repetition { pattern: text.trim().to_owned(), count, period: now.since(first) / others };
@@ -179,10 +185,17 @@ impl Loops {
             run.what = what;
         }
         run.complains |= complains;
-        let suspicious = run.repeats >= SUSPICIOUS && run.news * 4 <= run.repeats;
-        let first_time = suspicious && !run.warned;
-        run.warned |= suspicious;
+        let first_time = round && !run.warned;
+        run.warned |= round;
         first_time.then(|| run.what.clone())
+    }
+
+    /// Whether nearly every line since this one last came is one that keeps coming.
+    fn goes_round(&self, hash: u64, policy: &LoopPolicy) -> bool {
+        let before = self.recent.iter().rev().skip(1);
+        let between: Vec<u64> = before.map(|entry| entry.hash).take_while(|other| *other != hash).collect();
+        let again = |hash: &&u64| self.counts.get(*hash).is_some_and(|count| *count + 1 >= policy.count);
+        between.len() <= LONGEST_CYCLE && between.iter().filter(again).count() * 4 >= between.len() * 3
     }
 
     fn captured(&mut self, now: Moment, text: &str, policy: &LoopPolicy) -> Option<Repetition> {

@@ -13,12 +13,12 @@ pub(super) struct Taken {
     pub(super) date: bool,
     /// Stands for what the spinners and times were: another number, another moment of the same work.
     pub(super) ticks: u64,
+    /// Stands for what the clocks showed: `0:45` may be of the work or of the day.
+    pub(super) clocks: u64,
 }
 
-impl Taken {
-    fn tick(&mut self, text: &str, place: usize) {
-        self.ticks = (self.ticks ^ super::seen::hash(text)).rotate_left(7).wrapping_add(place as u64);
-    }
+fn stir(sum: u64, text: &str, place: usize) -> u64 {
+    (sum ^ super::seen::hash(text)).rotate_left(7).wrapping_add(place as u64)
 }
 
 /// Writes `text` without what time alone changes into `out`.
@@ -36,12 +36,15 @@ pub(super) fn mask(text: &str, out: &mut String) -> Taken {
         }
         let at_word = out.chars().next_back().is_none_or(|last| !last.is_alphanumeric() && last != '.' && last != '_');
         rest = match take(rest, first, at_word, out, &mut taken) {
-            Some((after, Is::Tick)) => {
-                let place = text.len() - rest.len();
-                taken.tick(&rest[..rest.len() - after.len()], place);
+            Some((after, is)) => {
+                let (what, place) = (&rest[..rest.len() - after.len()], text.len() - rest.len());
+                match is {
+                    Is::Tick => taken.ticks = stir(taken.ticks, what, place),
+                    Is::Clock => taken.clocks = stir(taken.clocks, what, place),
+                    Is::Other => {}
+                }
                 after
             }
-            Some((after, Is::Other)) => after,
             None => {
                 out.push(first);
                 &rest[first.len_utf8()..]
@@ -59,6 +62,7 @@ pub(super) fn mask(text: &str, out: &mut String) -> Taken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Is {
     Tick,
+    Clock,
     Other,
 }
 
@@ -79,8 +83,11 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
             taken.spinner |= turns;
             return Some((&rest[end..], if turns { Is::Tick } else { Is::Other }));
         }
-        out.push_str(&rest[..end]);
-        return Some((&rest[end..], Is::Other));
+        // A pulse that runs along a bar moves its blocks; only a bar that fills has others.
+        let mut blocks: Vec<char> = rest[..end].chars().collect();
+        blocks.sort_unstable();
+        out.extend(blocks);
+        return Some((&rest[end..], Is::Tick));
     }
     if !first.is_ascii() || !at_word {
         return None;
@@ -90,22 +97,28 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
         return Some((&rest[1..], Is::Tick));
     }
     let (after, kind) = match first {
-        '0'..='9' => take_number(rest)?,
+        '0'..='9' => take_number(rest).or_else(|| take_labelled(rest, out))?,
         '-' | '?' => (take_unknown(rest)?, Time::Elapsed),
         'A'..='Z' => (take_calendar(rest)?, Time::Date),
         _ => return None,
     };
     match kind {
-        Time::Elapsed => taken.elapsed = true,
+        Time::Elapsed | Time::Clock => taken.elapsed = true,
         Time::Date => taken.date = true,
     }
     out.push('~');
-    Some((after, if kind == Time::Elapsed { Is::Tick } else { Is::Other }))
+    let is = match kind {
+        Time::Elapsed => Is::Tick,
+        Time::Clock => Is::Clock,
+        Time::Date => Is::Other,
+    };
+    Some((after, is))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Time {
     Elapsed,
+    Clock,
     Date,
 }
 
@@ -154,12 +167,20 @@ fn take_number(rest: &str) -> Option<(&str, Time)> {
         return Some((after, Time::Date));
     }
     if let Some(after) = take_clock(rest, whole) {
-        return Some((after, Time::Elapsed));
+        return Some((after, Time::Clock));
     }
     if let Some(after) = take_rate(&rest[number(rest)..]) {
         return Some((after, Time::Elapsed));
     }
     take_duration(rest).map(|after| (after, Time::Elapsed))
+}
+
+/// A number without a unit whose label says that it is a time.
+fn take_labelled<'a>(rest: &'a str, out: &str) -> Option<(&'a str, Time)> {
+    let label = out.trim_end_matches([' ', ':', '=']).rsplit([' ', '(']).next()?;
+    let times = ["elapsed", "waited", "uptime", "seconds"].iter().any(|name| label.eq_ignore_ascii_case(name));
+    let after = &rest[number(rest)..];
+    (times && !after.starts_with(['%', '/'])).then_some((after, Time::Elapsed))
 }
 
 /// The length of a number with decimals and thousands.
@@ -209,7 +230,7 @@ fn take_clock(rest: &str, whole: usize) -> Option<&str> {
         after = &next[2..];
         fields += 1;
     }
-    if !(1..=3).contains(&fields) || after.starts_with(|c: char| c.is_alphanumeric() || c == ':') {
+    if !(1..=3).contains(&fields) || after.starts_with(|c: char| c.is_alphanumeric() && c != 'Z' || c == ':') {
         return None;
     }
     if let Some(fraction) = after.strip_prefix(['.', ',']).filter(|fraction| digits(fraction) > 0) {
@@ -255,8 +276,8 @@ fn duration_part(rest: &str, may_stand_alone: bool) -> Option<&str> {
     let known = match name {
         "ms" | "s" | "sec" | "secs" | "second" | "seconds" | "min" | "mins" | "minute" | "minutes" | "hr" | "hrs"
         | "hour" | "hours" | "ns" | "us" | "µs" | "μs" => true,
-        "m" | "h" | "d" => !spaced,
-        "day" | "days" => spaced,
+        "m" | "h" | "d" | "w" => !spaced,
+        "day" | "days" | "week" | "weeks" => spaced,
         _ => false,
     };
     if known {
@@ -350,6 +371,8 @@ mod tests {
         same("⠸ Thinking... (esc to cancel, 49s)", "⠧ Thinking.. (esc to cancel, 1m)");
         same("       █░  Waiting for model", "░█         Waiting for model");
         same("| loading", "/ loading");
+        same("■■■■⬝⬝⬝⬝ busy", "⬝⬝■■■■⬝⬝ busy");
+        same("elapsed: 12", "elapsed: 13");
         same("ETA 00:33 elapsed 12:03:09", "ETA --:-- elapsed 0:01");
         same("Waiting for the cluster.....", "Waiting for the cluster............");
         same("updated 2 minutes ago", "updated 45 seconds ago");

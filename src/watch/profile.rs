@@ -78,29 +78,30 @@ impl Profile {
 
     /// The words that say a turn is in progress.
     pub(super) fn turn(&self, view: View<'_>) -> Option<String> {
-        find(&self.turn, view)
+        find(&self.turn, view).map(|(_, words)| words)
     }
 
     /// The words that ask.
     pub(super) fn question(&self, view: View<'_>) -> Option<String> {
-        find(&self.question, view)
+        find(&self.question, view).map(|(row, _)| row)
     }
 
     /// The words that show it sits at its prompt.
     pub(super) fn prompt(&self, view: View<'_>) -> Option<String> {
-        find(&self.prompt, view)
+        find(&self.prompt, view).map(|(row, _)| row)
     }
 }
 
-fn find(marks: &[Mark], view: View<'_>) -> Option<String> {
+/// The row a mark is in, and its words.
+fn find(marks: &[Mark], view: View<'_>) -> Option<(String, String)> {
     marks.iter().find_map(|mark| mark.find(view))
 }
 
 impl Mark {
-    fn find(&self, view: View<'_>) -> Option<String> {
-        let found = view.bottom(self.bottom).find_map(|row| self.text.find(row))?;
+    fn find(&self, view: View<'_>) -> Option<(String, String)> {
+        let (row, found) = view.bottom(self.bottom).find_map(|row| Some((row, self.text.find(row)?)))?;
         let present = |pattern: &Pattern| view.bottom(self.bottom).any(|row| pattern.is_match(row));
-        (self.with.iter().all(present) && !self.without.iter().any(present)).then(|| found.to_owned())
+        (self.with.iter().all(present) && !self.without.iter().any(present)).then(|| (row.to_owned(), found.to_owned()))
     }
 }
 

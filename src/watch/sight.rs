@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::activity::{Activity, Mute};
+use super::activity::{Activity, Circumstances};
 use super::appearing::Appearing;
 use super::clocks::Clocks;
 use super::lines::Lines;
@@ -183,9 +183,13 @@ impl Sight {
         let Some(Unseen { last: at, .. }) = self.unseen.take() else { return };
         self.looked = at;
         let recent = |moment: Option<Moment>| moment.is_some_and(|moment| at.since(moment) < ECHO);
-        let mute = Mute { all: recent(self.resized), row: recent(self.typed).then(|| self.screen.cursor().row) };
+        let around = Circumstances {
+            all: recent(self.resized),
+            row: recent(self.typed).then(|| self.screen.cursor().row),
+            full_screen: self.screen.is_alternate(),
+        };
         self.screen.lines_into(&mut self.lines);
-        let found = self.activity.look(at, &self.lines, mute, &policy.counting);
+        let found = self.activity.look(at, &self.lines, around, &policy.counting);
         if found.changed {
             self.clocks.change = Some(at);
         }
@@ -194,7 +198,7 @@ impl Sight {
         }
         if found.reworded {
             self.reworded = true;
-            self.appear(at, mute, policy);
+            self.appear(at, around, policy);
         }
         if let Some(by) = found.progress
             && policy.activity == ActivityKind::Screen
@@ -204,13 +208,13 @@ impl Sight {
     }
 
     /// On a painted screen the lines that appear are what is printed.
-    fn appear(&mut self, at: Moment, mute: Mute, policy: &Policy) {
-        if !self.channels[Stream::Terminal as usize].lines.is_painted(at) || mute.all {
+    fn appear(&mut self, at: Moment, around: Circumstances, policy: &Policy) {
+        if !self.channels[Stream::Terminal as usize].lines.is_painted(at) || around.all {
             return;
         }
         let ticking: Vec<usize> = self.activity.ticking(at).map(|(row, _)| row - 1).collect();
         let (loops, suspected) = (&mut self.loops, &mut self.suspected);
-        self.appearing.look(&self.lines, |row| ticking.contains(&row) || mute.row == Some(row), &mut |line| {
+        self.appearing.look(at, &self.lines, |row| ticking.contains(&row) || around.row == Some(row), &mut |line| {
             suspected.extend(loops.line(at, line, &policy.loops));
         });
     }
@@ -238,6 +242,11 @@ impl Sight {
 
     pub(super) const fn screen(&self) -> &Screen {
         &self.screen
+    }
+
+    /// Whether something turns or times below the row.
+    pub(super) fn ticks_below(&self, row: usize) -> bool {
+        self.activity.ticking(self.looked).any(|(ticking, _)| ticking > row + 1)
     }
 
     /// What moves on the screen although nothing counts, in words.

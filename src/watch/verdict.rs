@@ -33,7 +33,7 @@ impl Reading {
             let question = told.map(str::to_owned).or_else(|| profile.and_then(|profile| profile.question(view)));
             let known = question.is_some();
             let wait = match question.map(Wait::Question).or_else(|| wait(view)) {
-                Some(wait @ Wait::Question(_)) => Some(wait),
+                Some(wait @ (Wait::Question(_) | Wait::Menu(..))) => Some(wait),
                 other => profile.and_then(|profile| profile.prompt(view)).map(Wait::Prompt).or(other),
             };
             Self { wait, known, turn }
@@ -46,7 +46,8 @@ impl Reading {
         let at_rest = |moment: Moment| clocks.rest().map_or(moment, |rest| rest.max(moment));
         match self.wait.as_ref()? {
             Wait::Question(_) if self.known => Some(clocks.progress + ASKED),
-            Wait::Question(_) => Some(at_rest(clocks.progress + ASKED)),
+            Wait::Menu(_, row) if !sight.ticks_below(*row) => Some(clocks.progress + ASKED),
+            Wait::Question(_) | Wait::Menu(..) => Some(at_rest(clocks.progress + ASKED)),
             Wait::Prompt(_) | Wait::FullScreen if self.turn.is_none() => Some(at_rest(clocks.progress + RESTED)),
             Wait::Prompt(_) | Wait::FullScreen => None,
         }
@@ -172,7 +173,7 @@ impl Facts<'_> {
 
     fn waiting(self, now: Moment) -> String {
         let seen = match &self.reading.wait {
-            Some(Wait::Question(text)) => Some(format!("it asks: {}", quote(text))),
+            Some(Wait::Question(text) | Wait::Menu(text, _)) => Some(format!("it asks: {}", quote(text))),
             Some(Wait::Prompt(text)) => Some(format!("it is at its prompt: {}", quote(text))),
             Some(Wait::FullScreen) => Some("a full-screen program with nothing under way".to_owned()),
             None => None,

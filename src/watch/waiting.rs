@@ -29,8 +29,10 @@ impl<'a> View<'a> {
 /// How the command waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// It asks: a question at the cursor, a menu, a pager.
+    /// It asks: a question at the cursor, a pager.
     Question(String),
+    /// It offers a choice, the row of which, from 0, is the second part: whatever moves above it is no work.
+    Menu(String, usize),
     /// It sits at a prompt.
     Prompt(String),
     /// A full-screen program with nothing under way.
@@ -40,12 +42,14 @@ pub(super) enum Wait {
 /// What the screen alone says.
 pub(super) fn wait(view: View<'_>) -> Option<Wait> {
     question(view)
-        .map(Wait::Question)
         .or_else(|| prompt(view).map(Wait::Prompt))
         .or_else(|| (view.alternate && view.rows.iter().any(|row| !row.is_empty())).then_some(Wait::FullScreen))
 }
 
-fn question(view: View<'_>) -> Option<String> {
+fn question(view: View<'_>) -> Option<Wait> {
+    if let Some(menu) = menu(view) {
+        return Some(menu);
+    }
     let head = view.before_cursor();
     let row = view.rows.get(view.cursor.row).map_or("", |row| row.trim());
     // Text right of the cursor means that the cursor rests on something, unless that is a suggested answer.
@@ -53,16 +57,13 @@ fn question(view: View<'_>) -> Option<String> {
         && (row.len() == head.len() || row[head.len()..].trim_start().starts_with(['(', '[', '…']))
         && (is_pager(head) || asks(head))
     {
-        return Some(head.to_owned());
-    }
-    if let Some(row) = menu(view) {
-        return Some(row);
+        return Some(Wait::Question(head.to_owned()));
     }
     if head.is_empty() || is_pager(row) {
         let last =
             view.rows[..view.rows.len().min(view.cursor.row + 1)].iter().rev().find(|row| !row.is_empty())?.trim();
         if is_pager(last) && view.cursor.row + 1 >= view.rows.len() || is_request(last) {
-            return Some(last.to_owned());
+            return Some(Wait::Question(last.to_owned()));
         }
     }
     None
@@ -153,37 +154,53 @@ fn is_request(line: &str) -> bool {
 /// Signs that point at the chosen line of a menu.
 const POINTERS: [char; 12] = ['❯', '›', '>', '●', '▶', '➤', '→', '◉', '»', '➜', '▸', '◆'];
 
-/// A menu: one choice pointed at among others of its kind, and either numbers, a question or a word on the keys.
-fn menu(view: View<'_>) -> Option<String> {
+/// A menu: one choice pointed at among others of its kind, and either numbers, a word on the keys, or a question.
+fn menu(view: View<'_>) -> Option<Wait> {
     let last = view.rows.iter().rposition(|row| !row.is_empty())?;
-    let from = last.saturating_sub(24);
+    let from = last.saturating_sub(20);
     let choices: Vec<&str> = view.rows[from..=last].iter().map(|row| inside(row)).collect();
+    let keys = choices.iter().rev().filter(|row| !row.is_empty()).take(3).any(|row| names_keys(row));
     for (index, choice) in choices.iter().enumerate().rev() {
         let Some(text) = choice.strip_prefix(POINTERS).map(str::trim_start).filter(|text| !text.is_empty()) else {
             continue;
         };
+        let menu = || Wait::Menu(text.to_owned(), from + index);
         let siblings = || choices[index + 1..].iter().take(4).chain(choices[..index].iter().rev().take(4));
         if let Some(number) = ordinal(text)
             && siblings().any(|other| ordinal(other).is_some_and(|other| other.abs_diff(number) == 1))
         {
-            return Some(text.to_owned());
+            return Some(menu());
         }
-        let neighbour = choices
-            .get(index + 1)
-            .or_else(|| choices.get(index.wrapping_sub(1)))
-            .is_some_and(|other| !other.is_empty());
-        let asked =
-            choices[index.saturating_sub(8)..index].iter().any(|above| above.ends_with('?') || above.starts_with("? "));
-        let keys = choices[index + 1..].iter().rev().take(3).any(|below| names_keys(below));
-        if neighbour && asked && keys
-            || neighbour && asked && choices[index.saturating_sub(8)..index].iter().any(|above| above.starts_with("? "))
+        let next_to = |other: Option<&&str>| {
+            other.is_some_and(|other| !other.is_empty() && !is_rule(other) && !names_keys(other))
+        };
+        let among = next_to(choices.get(index + 1)) || next_to(choices.get(index.wrapping_sub(1)));
+        let above = &choices[index.saturating_sub(8)..index];
+        if !among
+            || !above
+                .iter()
+                .any(|row| row.ends_with('?') || row.starts_with("? ") || row.contains("? ") && !row.starts_with('?'))
         {
-            return Some(text.to_owned());
+            continue;
+        }
+        if keys {
+            return Some(menu());
+        }
+        if above.iter().any(|row| row.ends_with('?')) || above.last().is_some_and(|row| row.starts_with("? ")) {
+            return Some(Wait::Question(text.to_owned()));
         }
     }
-    let keys = choices.iter().rev().take(3).any(|row| names_keys(row));
-    let asked = choices.iter().rev().take(12).find(|row| row.ends_with('?'));
-    asked.filter(|_| keys && !view.alternate).map(|row| (*row).to_owned())
+    let (lowest, buttons) = choices.iter().enumerate().rev().take(8).find(|(_, row)| offers_both(row))?;
+    keys.then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
+}
+
+/// A row of buttons: one to agree and one to refuse.
+fn offers_both(row: &str) -> bool {
+    let lower = row.to_lowercase();
+    let has = |wanted: &[&str]| lower.split(|c: char| !c.is_alphanumeric()).any(|word| wanted.contains(&word));
+    has(&["yes", "allow", "approve", "accept", "ok", "run"])
+        && has(&["no", "reject", "deny", "decline", "cancel", "skip"])
+        && row.len() < 100
 }
 
 /// A row without the frame around it.
@@ -208,9 +225,7 @@ fn names_keys(row: &str) -> bool {
         || lower.contains("esc")
         || lower.contains("tab")
         || lower.contains("arrow");
-    keys && ["select", "confirm", "submit", "navigate", "choose", "cancel", "move", "toggle", "accept"]
-        .iter()
-        .any(|verb| lower.contains(verb))
+    keys && ["select", "confirm", "submit", "navigate", "choose", "toggle"].iter().any(|verb| lower.contains(verb))
 }
 
 /// Signs that end a prompt.
@@ -290,9 +305,11 @@ mod tests {
             " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel",
             "│ Allow it?      │\n│ ● 1. Allow once │\n│   2. No         │",
             "? Which framework?\n❯ react\n  vue\n\n↑↓ navigate • ⏎ select",
+            "◆  May it call the tool?\n│  ● Allow\n│  ○ Always allow\n│  ○ Deny\n└",
+            "  Permission required\n  Allow once   Allow always   Reject\n  ⇆ select  enter confirm",
             "  Would you like to run it?\n› 1. Yes (y)\n  2. No (esc)\n  Press enter to confirm or esc to cancel",
         ] {
-            assert!(matches!(look(screen, false), Some(Wait::Question(_))), "{screen:?}");
+            assert!(matches!(look(screen, false), Some(Wait::Menu(..) | Wait::Question(_))), "{screen:?}");
         }
     }
 
