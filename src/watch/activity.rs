@@ -140,6 +140,11 @@ impl Activity {
         self.rows.iter().enumerate().filter(move |(_, row)| ticks(row)).map(|(index, row)| (index + 1, row.times))
     }
 
+    /// When something below the row, from 0, last turned or timed.
+    pub(super) fn last_tick_below(&self, row: usize) -> Option<Moment> {
+        self.rows.iter().skip(row + 1).filter_map(|row| row.ticked).max()
+    }
+
     /// Fills `next` with the rows as they are now.
     fn draw(&mut self, lines: &[Line], full_screen: bool, counting: &Counting, found: &mut Found) {
         let height = lines.last().map_or(0, |line| line.row + 1);

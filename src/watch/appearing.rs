@@ -15,8 +15,10 @@ const REDRAWN: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(super) struct Appearing {
     shown: HashMap<u64, u8>,
-    /// What each row last held, and when.
-    rows: Vec<Option<(u64, Moment)>>,
+    /// What the rows held in the last picture.
+    held: Vec<(usize, u64)>,
+    /// What they held a moment ago, and until when.
+    lately: HashMap<(usize, u64), Moment>,
     form: LineForm,
     masked: String,
 }
@@ -31,7 +33,8 @@ impl Appearing {
         appear: &mut dyn FnMut(&str),
     ) {
         let mut shown: HashMap<u64, u8> = HashMap::with_capacity(lines.len());
-        self.rows.resize(lines.last().map_or(0, |line| line.row + 1), None);
+        self.lately.retain(|_, until| now.since(*until) < REDRAWN);
+        self.lately.extend(self.held.drain(..).map(|place| (place, now)));
         for line in lines.iter().filter(|line| !skip(line.row)) {
             let taken = mask(&line.text, &mut self.masked);
             // A status line is not a line of the story.
@@ -40,9 +43,8 @@ impl Appearing {
             let count = shown.entry(hash).or_default();
             *count = count.saturating_add(1);
             let more = *count > self.shown.get(&hash).copied().unwrap_or(0);
-            let before = self.rows[line.row].replace((hash, now));
-            let redrawn = before.is_some_and(|(held, at)| held == hash && now.since(at) < REDRAWN);
-            if more && !redrawn {
+            self.held.push((line.row, hash));
+            if more && !self.lately.contains_key(&(line.row, hash)) {
                 appear(&line.text);
             }
         }

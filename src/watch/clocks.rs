@@ -42,6 +42,11 @@ impl Clocks {
 
     /// When [`turns`](Self::turns) ends if nothing turns again.
     pub(super) fn rest(&self) -> Option<Moment> {
-        self.turn.map(|at| at + TURNING)
+        self.turn.map(Self::rest_after)
+    }
+
+    /// When something that turned at this moment for the last time is at rest.
+    pub(super) fn rest_after(turn: Moment) -> Moment {
+        turn + TURNING
     }
 }

@@ -13,6 +13,8 @@ use super::{Moment, Pattern};
 
 /// The longest cycle that is recognised.
 const LONGEST_CYCLE: usize = 64;
+/// Lines that come all at once are a list, not a loop.
+const BATCH: Duration = Duration::from_secs(1);
 /// Texts that are remembered for each pattern of the user's.
 const CAPTURES: usize = 1024;
 /// Lines without a complaint in them that come slower than this are a heartbeat, not a loop.
@@ -185,8 +187,9 @@ impl Loops {
             run.what = what;
         }
         run.complains |= complains;
-        let first_time = round && !run.warned;
-        run.warned |= round;
+        let suspicious = round && now.since(run.since) >= BATCH;
+        let first_time = suspicious && !run.warned;
+        run.warned |= suspicious;
         first_time.then(|| run.what.clone())
     }
 

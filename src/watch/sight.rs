@@ -244,9 +244,9 @@ impl Sight {
         &self.screen
     }
 
-    /// Whether something turns or times below the row.
-    pub(super) fn ticks_below(&self, row: usize) -> bool {
-        self.activity.ticking(self.looked).any(|(ticking, _)| ticking > row + 1)
+    /// When what turns or times below the row has come to rest.
+    pub(super) fn rests_below(&self, row: usize) -> Option<Moment> {
+        self.activity.last_tick_below(row).map(Clocks::rest_after)
     }
 
     /// What moves on the screen although nothing counts, in words.

@@ -46,8 +46,11 @@ impl Reading {
         let at_rest = |moment: Moment| clocks.rest().map_or(moment, |rest| rest.max(moment));
         match self.wait.as_ref()? {
             Wait::Question(_) if self.known => Some(clocks.progress + ASKED),
-            Wait::Menu(_, row) if !sight.ticks_below(*row) => Some(clocks.progress + ASKED),
-            Wait::Question(_) | Wait::Menu(..) => Some(at_rest(clocks.progress + ASKED)),
+            Wait::Menu(_, row) => {
+                let rest = sight.rests_below(*row).unwrap_or_default();
+                Some((clocks.progress + ASKED).max(rest))
+            }
+            Wait::Question(_) => Some(at_rest(clocks.progress + ASKED)),
             Wait::Prompt(_) | Wait::FullScreen if self.turn.is_none() => Some(at_rest(clocks.progress + RESTED)),
             Wait::Prompt(_) | Wait::FullScreen => None,
         }
