@@ -37,6 +37,8 @@ pub(super) struct Screen {
     terminal: Option<avt::Terminal>,
     size: Size,
     margins: bool,
+    /// Text that nobody has needed to see yet: of a flood, most never will be shown.
+    pending: String,
 }
 
 impl std::fmt::Debug for Screen {
@@ -44,6 +46,9 @@ impl std::fmt::Debug for Screen {
         f.debug_struct("Screen").field("size", &self.size).field("lost", &self.is_lost()).finish_non_exhaustive()
     }
 }
+
+/// Text is shown at the latest when so much of it is pending.
+const MOST_PENDING: usize = 1 << 16;
 
 /// One column breaks wide characters, and a size without end is memory without end.
 fn clamp(size: Size) -> Size {
@@ -54,7 +59,7 @@ impl Screen {
     pub(super) fn new(size: Size) -> Self {
         let size = clamp(size);
         let terminal = avt::Terminal::new(size.cols.into(), size.rows.into()).ok();
-        Self { terminal, size, margins: false }
+        Self { terminal, size, margins: false, pending: String::new() }
     }
 
     /// Its size, as far as it can be shown.
@@ -68,11 +73,13 @@ impl Screen {
     }
 
     /// Scrolling is confined to a part of the screen, or no longer.
-    pub(super) const fn set_margins(&mut self, margins: bool) {
+    pub(super) fn set_margins(&mut self, margins: bool) {
+        self.show();
         self.margins = margins;
     }
 
     pub(super) fn resize(&mut self, size: Size) {
+        self.show();
         let size = clamp(size);
         self.size = size;
         self.margins = false;
@@ -81,16 +88,34 @@ impl Screen {
 
     /// Shows it a control sequence.
     pub(super) fn control(&mut self, sequence: &str) {
+        self.show();
         self.contained(|terminal| terminal.feed(sequence));
     }
 
-    /// Shows it text: all of it, or of a flood of whole lines the last screenful, which leaves the same picture.
+    /// Takes text, to be shown when somebody looks.
     pub(super) fn text(&mut self, text: &str) {
-        let shown = if self.margins { None } else { last_screenful(text, self.size.rows.into()) };
+        if self.is_lost() {
+            return;
+        }
+        self.pending.push_str(text);
+        if self.pending.len() >= MOST_PENDING {
+            self.show();
+        }
+    }
+
+    /// Shows what is pending: all of it, or of a flood of whole lines the last screenful, which leaves the same picture.
+    pub(super) fn show(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let pending = std::mem::take(&mut self.pending);
+        let shown = if self.margins { None } else { last_screenful(&pending, self.size.rows.into()) };
         self.contained(|terminal| match shown {
             Some(shown) => terminal.feed(["\r", shown]),
-            None => terminal.feed(text),
+            None => terminal.feed(&pending),
         });
+        self.pending = pending;
+        self.pending.clear();
     }
 
     fn contained(&mut self, work: impl FnOnce(&mut avt::Terminal)) {
@@ -177,8 +202,9 @@ mod tests {
 
     const SIZE: Size = Size { cols: 20, rows: 4 };
 
-    fn texts(screen: &Screen) -> Vec<String> {
+    fn texts(screen: &mut Screen) -> Vec<String> {
         let mut lines = Vec::new();
+        screen.show();
         screen.lines_into(&mut lines);
         lines.into_iter().map(|line| line.text).collect()
     }
@@ -187,7 +213,7 @@ mod tests {
     fn rows_that_only_wrapped_are_one_line() {
         let mut screen = Screen::new(SIZE);
         screen.text("one\r\nabcdefghijklmnopqrstuvwxyz\r\n");
-        assert_eq!(texts(&screen)[..2], ["one", "abcdefghijklmnopqrstuvwxyz"]);
+        assert_eq!(texts(&mut screen)[..2], ["one", "abcdefghijklmnopqrstuvwxyz"]);
         assert_eq!(screen.rows()[2], "uvwxyz");
     }
 
@@ -200,7 +226,8 @@ mod tests {
                 screen.text("before");
             }
             skipping.text(&flood);
-            flood.split_inclusive('\n').for_each(|line| whole.text(line));
+            flood.split_inclusive('\n').for_each(|line| whole.control(line));
+            skipping.show();
             assert_eq!(skipping.rows(), whole.rows());
             assert_eq!(skipping.cursor(), whole.cursor());
         }

@@ -182,6 +182,7 @@ impl Sight {
     fn look(&mut self, policy: &Policy) {
         let Some(Unseen { last: at, .. }) = self.unseen.take() else { return };
         self.looked = at;
+        self.screen.show();
         let recent = |moment: Option<Moment>| moment.is_some_and(|moment| at.since(moment) < ECHO);
         let around = Circumstances {
             all: recent(self.resized),
@@ -240,6 +241,13 @@ impl Sight {
         see(View { rows: &rows, cursor: self.screen.cursor(), alternate: self.screen.is_alternate() })
     }
 
+    /// The screen with everything on it that was printed.
+    pub(super) fn shown(&mut self) -> &Screen {
+        self.screen.show();
+        &self.screen
+    }
+
+    /// The screen as it was last looked at.
     pub(super) const fn screen(&self) -> &Screen {
         &self.screen
     }

@@ -116,15 +116,15 @@ impl Watcher {
     }
 
     /// The cursor's row and column, from 1, as a terminal would report them.
-    pub fn cursor(&self) -> (u16, u16) {
-        let cursor = self.sight.screen().cursor();
+    pub fn cursor(&mut self) -> (u16, u16) {
+        let cursor = self.sight.shown().cursor();
         let from_one = |index: usize| u16::try_from(index + 1).unwrap_or(u16::MAX);
         (from_one(cursor.row), from_one(cursor.col))
     }
 
     /// The visible rows as text, without trailing blanks.
-    pub fn rows(&self) -> Vec<String> {
-        self.sight.screen().rows()
+    pub fn rows(&mut self) -> Vec<String> {
+        self.sight.shown().rows()
     }
 
     /// What the command is doing, and why it is thought so, in words.
