@@ -181,7 +181,7 @@ mod tests {
             format!("{{\"version\":3,\"term\":{{\"cols\":80,\"rows\":24}}}}\n# a comment\n{events}[0.5,\"x\",\"0\"]\n");
         let three = read(&three).unwrap();
         assert_eq!(two[1], Entry { at: Duration::from_millis(2500), what: What::Resize(Size { cols: 100, rows: 30 }) });
-        assert_eq!(three[1].at, Duration::from_millis(4000));
+        assert_eq!(three[1].at, Duration::from_secs(4));
         assert_eq!(three[2].what, What::Exit);
     }
 

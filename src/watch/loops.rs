@@ -20,7 +20,7 @@ const CAPTURES: usize = 1024;
 /// Lines without a complaint in them that come slower than this are a heartbeat, not a loop.
 const HEARTBEAT: Duration = Duration::from_millis(500);
 /// A run that has stopped printing for this long is over: what follows is silence.
-const OVER: Duration = Duration::from_secs(60);
+const OVER: Duration = Duration::from_mins(1);
 
 /// When repetition is a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct LoopPolicy {
 
 impl Default for LoopPolicy {
     fn default() -> Self {
-        Self { count: 5, lasting: Some(Duration::from_secs(120)), patterns: Vec::new() }
+        Self { count: 5, lasting: Some(Duration::from_mins(2)), patterns: Vec::new() }
     }
 }
 

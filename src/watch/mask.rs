@@ -35,21 +35,18 @@ pub(super) fn mask(text: &str, out: &mut String) -> Taken {
             continue;
         }
         let at_word = out.chars().next_back().is_none_or(|last| !last.is_alphanumeric() && last != '.' && last != '_');
-        rest = match take(rest, first, at_word, out, &mut taken) {
-            Some((after, is)) => {
-                let (what, place) = (&rest[..rest.len() - after.len()], text.len() - rest.len());
-                match is {
-                    Is::Tick => taken.ticks = stir(taken.ticks, what, place),
-                    Is::Clock => taken.clocks = stir(taken.clocks, what, place),
-                    Is::Other => {}
-                }
-                after
-            }
-            None => {
-                out.push(first);
-                &rest[first.len_utf8()..]
-            }
+        let Some((after, is)) = take(rest, first, at_word, out, &mut taken) else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
         };
+        let (what, place) = (&rest[..rest.len() - after.len()], text.len() - rest.len());
+        match is {
+            Is::Tick => taken.ticks = stir(taken.ticks, what, place),
+            Is::Clock => taken.clocks = stir(taken.clocks, what, place),
+            Is::Other => {}
+        }
+        rest = after;
     }
     out.truncate(out.trim_end().len());
     if out.contains("~ ~ ~") {
@@ -313,17 +310,18 @@ fn take_calendar(rest: &str) -> Option<&str> {
     let mut names = 0;
     loop {
         let word = after.trim_start_matches([' ', ',']);
-        let end = word.find(|c: char| c == ' ' || c == ',').unwrap_or(word.len());
+        let end = word.find([' ', ',']).unwrap_or(word.len());
         let next = &word[..end];
-        if DAYS.iter().chain(&MONTHS).any(|name| next.starts_with(name)) && next.len() <= 9 {
+        let day_or_month = DAYS.iter().chain(&MONTHS).any(|name| next.starts_with(name)) && next.len() <= 9;
+        let day = (1..=2).contains(&next.len()) && digits(next) == next.len() && names > 0 && numbers == 0;
+        let clock = || take_clock(next, digits(next)).is_some_and(str::is_empty);
+        let year = next.len() == 4 && digits(next) == 4;
+        let zone = matches!(next, "UTC" | "GMT" | "CET" | "CEST" | "AM" | "PM");
+        if day_or_month {
             names += 1;
-        } else if (1..=2).contains(&next.len()) && digits(next) == next.len() && names > 0 && numbers == 0 {
+        } else if day {
             numbers += 1;
-        } else if numbers > 0 && take_clock(next, digits(next)).is_some_and(str::is_empty) {
-        } else if numbers > 0
-            && (next.len() == 4 && digits(next) == 4 || matches!(next, "UTC" | "GMT" | "CET" | "CEST" | "AM" | "PM"))
-        {
-        } else {
+        } else if numbers == 0 || !(clock() || year || zone) {
             break;
         }
         after = &word[end..];

@@ -21,6 +21,7 @@ mod loops;
 mod mask;
 mod moment;
 mod observation;
+mod ordeal;
 mod pattern;
 mod policy;
 mod profile;
@@ -40,6 +41,8 @@ pub use event::Event;
 pub use loops::{LoopPolicy, Repetition};
 pub use moment::Moment;
 pub use observation::{Known, Look, Observation, Size, Stream};
+#[doc(hidden)]
+pub use ordeal::survive;
 pub use pattern::Pattern;
 pub use policy::{ActivityKind, Ending, Policy};
 pub use profile::Profile;

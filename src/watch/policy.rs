@@ -35,7 +35,7 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Self {
         Self {
-            idle: Some(Duration::from_secs(300)),
+            idle: Some(Duration::from_mins(5)),
             timeout: None,
             first_output: None,
             warn: 60,

@@ -14,7 +14,7 @@ const LONGEST_TITLE: usize = 256;
 const LARGEST_COUNT: u32 = 1000;
 
 /// A part of the output, in order.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
     /// Printable text with its line ends.
     Text(&'a str),

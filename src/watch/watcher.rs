@@ -1,5 +1,6 @@
 //! Events in, decisions out.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use super::ladder::Ladder;
@@ -92,10 +93,10 @@ impl Watcher {
         }
         let facts = self.facts().moments();
         let looks = self.looking.asked.map(|asked| asked + ANSWER);
-        let loops = self.sight.loops.deadline(self.now, &self.policy.loops);
+        let repeats = self.sight.loops.deadline(self.now, &self.policy.loops);
         let ladder = self.ladder.deadline(self.policy.ending);
         facts
-            .chain([self.sight.deadline(), looks, self.first_look(), loops, ladder].into_iter().flatten())
+            .chain([self.sight.deadline(), looks, self.first_look(), repeats, ladder].into_iter().flatten())
             .filter(|moment| *moment > self.now)
             .min()
     }
@@ -135,17 +136,15 @@ impl Watcher {
             |at: Option<Moment>| at.map_or_else(|| "never".to_owned(), |at| format!("{} ago", span(now.since(at))));
         let mut words = format!("{}: {}", self.state, self.facts().evidence(now, self.state));
         let progress = format!("{} ago", span(clocks.silence(now)));
-        words.push_str(&format!(
-            "\nlast byte {}, last visible change {}, last progress {progress}",
-            ago(clocks.byte),
-            ago(clocks.change)
-        ));
+        // Writing to a string cannot fail.
+        let _ = write!(words, "\nlast byte {}, last visible change {}", ago(clocks.byte), ago(clocks.change));
+        let _ = write!(words, ", last progress {progress}");
         if let Some(profile) = &self.policy.profile {
-            words.push_str(&format!("\nprofile: {}", profile.name));
+            let _ = write!(words, "\nprofile: {}", profile.name);
         }
         let suspicion = self.loop_suspicion(now);
         if suspicion > 0 {
-            words.push_str(&format!("\nloop suspicion: {suspicion} of 100"));
+            let _ = write!(words, "\nloop suspicion: {suspicion} of 100");
         }
         words
     }
