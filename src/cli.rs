@@ -23,6 +23,10 @@ pub struct RunCli {
     #[command(flatten)]
     pub limits: LimitArgs,
 
+    /// What counts.
+    #[command(flatten)]
+    pub detect: DetectArgs,
+
     /// How a command is ended.
     #[command(flatten)]
     pub ladder: LadderArgs,
@@ -43,6 +47,93 @@ pub struct LimitArgs {
     /// Act when nothing that counts has changed for this long ('off': never)
     #[arg(short, long, value_name = "DUR", default_value = "5m", value_parser = limit)]
     pub idle: Limit,
+
+    /// Act when the command has run this long in total
+    #[arg(short, long, value_name = "DUR", default_value = "off", value_parser = limit)]
+    pub timeout: Limit,
+
+    /// Act when nothing at all was printed this long after the start
+    #[arg(long, value_name = "DUR", default_value = "off", value_parser = limit)]
+    pub first_output: Limit,
+
+    /// Warn when this share of a limit has passed, in percent
+    #[arg(long, value_name = "PCT", default_value_t = 60, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub warn: u8,
+}
+
+/// What counts as activity, and how a screen is read.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "What counts")]
+pub struct DetectArgs {
+    /// What counts as activity: visible change with animation masked, or any byte
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ActivityArg::Screen)]
+    pub activity: ActivityArg,
+
+    /// Text that never counts as activity (may be repeated)
+    #[arg(long, value_name = "REGEX")]
+    pub ignore: Vec<String>,
+
+    /// Only lines that match count as activity (may be repeated)
+    #[arg(long, value_name = "REGEX")]
+    pub only: Vec<String>,
+
+    /// Suspect a loop when a cycle was seen this often
+    #[arg(long = "loop", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
+    pub loop_count: u16,
+
+    /// It is a loop when it lasts this long with nothing new ('off': never)
+    #[arg(long, value_name = "DUR", default_value = "2m", value_parser = limit)]
+    pub loop_for: Limit,
+
+    /// The same captured text N times is a loop, whatever lies between (may be repeated)
+    #[arg(long, value_name = "REGEX")]
+    pub loop_pattern: Vec<String>,
+
+    /// Text near the cursor that means a question (may be repeated)
+    #[arg(long, value_name = "REGEX")]
+    pub waiting: Vec<String>,
+
+    /// What is known of the program: a name, 'auto' by its command, or 'none'
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub profile: String,
+}
+
+/// What counts as activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ActivityArg {
+    /// Visible change with animation masked
+    Screen,
+    /// Any byte
+    Bytes,
+}
+
+/// `idlewatch replay [OPTIONS] FILE.cast`
+#[derive(Debug, Clone, Parser)]
+#[command(
+    name = "idlewatch replay",
+    about = "Show what would have happened in a recorded session",
+    args_override_self = true
+)]
+pub struct ReplayCli {
+    /// Limits.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+
+    /// What counts.
+    #[command(flatten)]
+    pub detect: DetectArgs,
+
+    /// Print the events as JSON lines
+    #[arg(long)]
+    pub json: bool,
+
+    /// Explain each state at length
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// The recording: asciicast, version 2 or 3
+    #[arg(value_name = "FILE.cast")]
+    pub file: std::path::PathBuf,
 }
 
 /// What is done about it.
@@ -122,9 +213,23 @@ fn size(text: &str) -> Result<Size, String> {
     }
 }
 
+/// What idlewatch was called for. A verb counts only as the first word.
+#[derive(Debug, Clone)]
+pub enum Invocation {
+    /// Run and watch a command.
+    Run(Box<RunCli>),
+    /// Show a recording to the detectors.
+    Replay(Box<ReplayCli>),
+}
+
 /// Reads the arguments of this process; ends it with a message where they are wrong.
-pub fn parse() -> RunCli {
-    RunCli::parse()
+pub fn parse() -> Invocation {
+    match std::env::args_os().nth(1) {
+        Some(verb) if verb == "replay" => {
+            Invocation::Replay(Box::new(ReplayCli::parse_from(std::env::args_os().skip(1))))
+        }
+        _ => Invocation::Run(Box::new(RunCli::parse())),
+    }
 }
 
 /// The command line as clap sees it, for the man page and the completions.

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 
 use crate::cli::{PtyArg, RunCli, StdinArg};
+use crate::detection;
+use crate::error::Error;
 use crate::watch::{Ending, Policy, Size};
 
 /// Everything a run goes by.
@@ -44,13 +46,16 @@ pub enum Stdin {
     Null,
 }
 
-impl From<RunCli> for Config {
-    fn from(cli: RunCli) -> Self {
-        Self {
+impl Config {
+    /// What these arguments mean.
+    pub fn new(cli: RunCli) -> Result<Self, Error> {
+        let words: Vec<String> = cli.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let policy = detection::policy(&cli.limits, &cli.detect, words.iter().map(String::as_str))?;
+        Ok(Self {
             command: cli.command,
             policy: Policy {
-                idle: cli.limits.idle.0,
                 ending: Ending { signal: cli.ladder.signal, kill_after: cli.ladder.kill_after.0 },
+                ..policy
             },
             pty: match cli.terminal.pty {
                 PtyArg::Always => Pty::Always,
@@ -64,6 +69,6 @@ impl From<RunCli> for Config {
                 StdinArg::Null => Stdin::Null,
             },
             size: cli.terminal.size,
-        }
+        })
     }
 }

@@ -3,13 +3,20 @@
 //!
 //! - [`watch`] is the pure core. Events go in, decisions come out; it does no I/O and reads no clock.
 //! - [`session`] is the shell around it: descriptors, signals, children and the clock.
-//! - [`cli`] is what was typed, [`config`] is what it means.
+//! - [`replay`] shows the core a recording instead ([`cast`]): the same code, recorded time.
+//! - [`report`] tells what happened: JSON lines, words.
+//! - [`cli`] is what was typed, [`config`] and [`detection`] are what it means, [`profiles`] what is known of programs.
 //! - [`signal`], [`exit`], [`error`]: the words that every layer shares.
 
+pub mod cast;
 pub mod cli;
 pub mod config;
+pub mod detection;
 pub mod error;
 pub mod exit;
+pub mod profiles;
+pub mod replay;
+pub mod report;
 pub mod session;
 pub mod signal;
 pub mod watch;
@@ -18,14 +25,18 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::exit;
 use std::sync::Mutex;
 
+use cli::Invocation;
 use config::Config;
 use error::Error;
 use session::Outcome;
 
 /// The whole program: reads the arguments, runs, and ends the process.
 pub fn run() -> ! {
-    let config = Config::from(cli::parse());
-    match guarded(|| session::run(&config)) {
+    let result = match cli::parse() {
+        Invocation::Run(cli) => Config::new(*cli).and_then(|config| guarded(|| session::run(&config))),
+        Invocation::Replay(cli) => replay::run(&cli).map(|()| exit(0)),
+    };
+    match result {
         Ok(Outcome::Itself(status)) => status.leave(),
         Ok(Outcome::Ended(reason)) => {
             eprintln!("idlewatch: {} ({}, exit status {})", reason.meaning(), reason, reason.code());
@@ -42,7 +53,7 @@ pub fn run() -> ! {
 fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     static SAID: Mutex<String> = Mutex::new(String::new());
     panic::set_hook(Box::new(|info| {
-        if let Ok(mut said) = SAID.lock() {
+        if let (Ok(mut said), false) = (SAID.lock(), watch::panic_is_contained()) {
             *said = info.to_string();
         }
     }));

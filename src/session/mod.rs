@@ -53,7 +53,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::exit::Reason;
 use crate::signal::Signal;
-use crate::watch::{Action, Moment, Observation, Size, Watcher};
+use crate::watch::{Action, Known, Moment, Observation, Size, Watcher};
 
 /// How a run ended.
 #[derive(Debug)]
@@ -233,7 +233,12 @@ impl Session {
     fn hear(&mut self) {
         match self.monitor.link.next_news() {
             Some(News::Stopped(signal)) => self.stopped(signal),
-            Some(News::Ended(status)) => self.ended = Some(Status::from_raw(status)),
+            Some(News::Ended(status)) => {
+                self.ended = Some(Status::from_raw(status));
+                if self.reason.is_none() {
+                    self.observe(&Observation::Exited);
+                }
+            }
             Some(News::Started(_)) => {}
             Some(News::Failed(_)) | None => {
                 // Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay.
@@ -286,7 +291,8 @@ impl Session {
 
     /// Answers questions to a terminal that is not there.
     fn answer(&mut self, bytes: &[u8]) {
-        let answers = self.queries.answer(bytes, || (1, 1));
+        let watcher = &mut self.watcher;
+        let answers = self.queries.answer(bytes, || watcher.cursor());
         if let (Some(pty), false) = (&self.pty, answers.is_empty()) {
             self.keyboard.enter(pty.as_fd(), &answers);
         }
@@ -357,9 +363,14 @@ impl Session {
 
     fn perform(&mut self, action: &Action) {
         match *action {
+            Action::Report(_) => {}
             Action::Look => {
                 let device = self.slave.as_ref().and_then(|fd| nix::sys::stat::fstat(fd).ok()).map(|stat| stat.st_rdev);
-                let look = look::look(self.monitor.pid, self.pty.as_ref(), device);
+                let mut look = look::look(self.monitor.pid, self.pty.as_ref(), device);
+                if self.terminal.is_none() {
+                    // We ourselves switched it off, so it says nothing about the command.
+                    look.echo = Known::Unknown;
+                }
                 self.observe(&Observation::Looked(look));
             }
             Action::Signal { signal, reason } => {

@@ -15,7 +15,7 @@ pub struct Queries {
 
 impl Queries {
     /// The answers to the questions in these bytes. `cursor` is the row and column, from 1.
-    pub fn answer(&mut self, bytes: &[u8], cursor: impl Fn() -> (usize, usize)) -> Vec<u8> {
+    pub fn answer(&mut self, bytes: &[u8], mut cursor: impl FnMut() -> (u16, u16)) -> Vec<u8> {
         let mut text = std::mem::take(&mut self.partial);
         text.extend_from_slice(bytes);
         let (mut answers, mut from) = (Vec::new(), 0);
@@ -27,7 +27,7 @@ impl Queries {
                 }
                 break;
             };
-            answers.extend_from_slice(&reply(&text[start..start + length], &cursor));
+            answers.extend_from_slice(&reply(&text[start..start + length], &mut cursor));
             from = start + length;
         }
         answers
@@ -43,7 +43,7 @@ fn sequence(text: &[u8]) -> Option<usize> {
     Some(end + 3)
 }
 
-fn reply(question: &[u8], cursor: &impl Fn() -> (usize, usize)) -> Vec<u8> {
+fn reply(question: &[u8], cursor: &mut impl FnMut() -> (u16, u16)) -> Vec<u8> {
     match question {
         // Primary device attributes: a VT102.
         b"\x1b[c" | b"\x1b[0c" => b"\x1b[?6c".to_vec(),

@@ -27,7 +27,7 @@ use super::terminal::{Terminal, replace_standard_streams};
 use super::{Session, inherited, tree, typeahead};
 use crate::config::Config;
 use crate::error::Error;
-use crate::watch::{Stream, Watcher};
+use crate::watch::{Policy, Size, Stream, Watcher};
 
 /// Programs that start a pager do so because their output is a terminal. Where ours is not, they would not have.
 const NO_PAGER: &[(&str, &str)] = &[
@@ -117,7 +117,7 @@ impl Session {
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
         Ok(Self {
             clock: Clock::start(),
-            watcher: Watcher::new(config.policy.clone()),
+            watcher: Watcher::new(Policy { size: Size { cols: size.cols, rows: size.rows }, ..config.policy.clone() }),
             signals,
             monitor,
             child,

@@ -65,6 +65,8 @@ pub enum Observation<'a> {
     Looked(Look),
     /// For this long nobody could watch: suspended, stopped, frozen. The time itself is not in the moments.
     Gap(Duration),
+    /// The command ended.
+    Exited,
     /// Nothing but time passed: a deadline was reached.
     Elapsed,
 }

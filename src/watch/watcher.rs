@@ -1,102 +1,246 @@
 //! Events in, decisions out.
 
-use super::{Action, Moment, Observation, Policy};
-use crate::exit::Reason;
-use crate::signal::Signal;
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::ladder::Ladder;
+use super::sight::Sight;
+use super::verdict::{Facts, Reading};
+use super::words::span;
+use super::{Action, Event, Look, Moment, Observation, Policy, State};
+
+/// Silence of this length is worth a first look at the processes.
+const SUSPECTED: Duration = Duration::from_secs(3);
+/// First looks are no closer together than this: a program that prints now and then is not scanned every time.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
+/// A look that is not answered in this time found nothing.
+const ANSWER: Duration = Duration::from_secs(2);
 
 /// The pure core: no I/O, no clock, no thread.
 #[derive(Debug)]
 pub struct Watcher {
     policy: Policy,
-    last_output: Moment,
-    ending: Option<Step>,
+    now: Moment,
+    state: State,
+    sight: Sight,
+    reading: Reading,
+    looking: Looking,
+    ladder: Ladder,
+    exited: bool,
+    warned_of_timeout: bool,
+    told_lost: bool,
 }
 
-/// How far the ending has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// Asked at this moment.
-    Asked(Moment),
-    /// Killed: nothing is left to do.
-    Killed,
+/// What is known of the processes since the last progress.
+#[derive(Debug, Default)]
+struct Looking {
+    /// The progress after which this was asked.
+    episode: Moment,
+    asked: Option<Moment>,
+    /// The look before the verdict was asked for.
+    final_asked: bool,
+    found: Option<Look>,
+    last_first: Option<Moment>,
 }
 
 impl Watcher {
     /// A watcher whose run begins at [`Moment::START`].
     pub fn new(policy: Policy) -> Self {
-        Self { policy, last_output: Moment::START, ending: None }
+        let sight = Sight::new(policy.size);
+        Self {
+            policy,
+            now: Moment::START,
+            state: State::Active,
+            sight,
+            reading: Reading::default(),
+            looking: Looking::default(),
+            ladder: Ladder::default(),
+            exited: false,
+            warned_of_timeout: false,
+            told_lost: false,
+        }
     }
 
     /// Takes in what happened at `now` and says what to do about it.
+    ///
+    /// Moments never go back: an earlier one is taken as the latest that was seen.
     pub fn observe(&mut self, now: Moment, observation: &Observation<'_>) -> Vec<Action> {
+        self.now = self.now.max(now);
+        let now = self.now;
+        self.sight.catch_up(now, &self.policy);
         match observation {
-            Observation::Output { .. } | Observation::Gap(_) => self.last_output = now,
-            Observation::Typed(_) | Observation::Resized(_) | Observation::Looked(_) | Observation::Elapsed => {}
+            Observation::Output { stream, bytes } => self.sight.output(now, *stream, bytes, &self.policy),
+            Observation::Typed(bytes) => {
+                self.sight.typed(now, bytes);
+                self.looking = Looking { episode: self.looking.episode, ..Looking::default() };
+            }
+            Observation::Resized(size) => self.sight.resized(now, *size),
+            Observation::Looked(look) => {
+                self.looking.asked = None;
+                self.looking.found = Some(look.clone());
+            }
+            Observation::Gap(_) => self.sight.clocks.progressed(now, ""),
+            Observation::Exited => self.exited = true,
+            Observation::Elapsed => {}
         }
-        self.decide(now).into_iter().collect()
+        self.decide(now)
     }
 
     /// When to call [`observe`](Self::observe) with [`Observation::Elapsed`] if nothing happens before.
     pub fn deadline(&self) -> Option<Moment> {
-        match self.ending {
-            None => Some(self.last_output + self.policy.idle?),
-            Some(Step::Asked(at)) => Some(at + self.policy.ending.kill_after?),
-            Some(Step::Killed) => None,
-        }
-    }
-
-    fn decide(&mut self, now: Moment) -> Option<Action> {
-        if self.deadline().is_none_or(|deadline| now < deadline) {
+        if self.exited {
             return None;
         }
-        let (signal, step) = match self.ending {
-            None => (self.policy.ending.signal, Step::Asked(now)),
-            Some(_) => (Signal::KILL, Step::Killed),
-        };
-        self.ending = Some(step);
-        Some(Action::Signal { signal, reason: Reason::IdleTimeout })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-    use crate::watch::{Ending, Stream};
-
-    fn at(seconds: u64) -> Moment {
-        Moment::after_start(Duration::from_secs(seconds))
+        let facts = self.facts().moments();
+        let looks = self.looking.asked.map(|asked| asked + ANSWER);
+        let repeats = self.sight.loops.deadline(self.now, &self.policy.loops);
+        let ladder = self.ladder.deadline(self.policy.ending);
+        facts
+            .chain([self.sight.deadline(), looks, self.first_look(), repeats, ladder].into_iter().flatten())
+            .filter(|moment| *moment > self.now)
+            .min()
     }
 
-    fn watcher() -> Watcher {
-        Watcher::new(Policy {
-            idle: Some(Duration::from_mins(1)),
-            ending: Ending { signal: Signal::TERM, kill_after: Some(Duration::from_secs(10)) },
-        })
+    /// What the command is doing.
+    pub const fn state(&self) -> State {
+        self.state
     }
 
-    fn signal(signal: Signal) -> Vec<Action> {
-        vec![Action::Signal { signal, reason: Reason::IdleTimeout }]
+    /// How long nothing that counts has changed.
+    pub fn since_activity(&self, now: Moment) -> Duration {
+        self.sight.clocks.silence(now)
     }
 
-    #[test]
-    fn silence_is_asked_then_killed() {
-        let mut watcher = watcher();
-        assert_eq!(watcher.observe(at(59), &Observation::Elapsed), []);
-        assert_eq!(watcher.deadline(), Some(at(60)));
-        assert_eq!(watcher.observe(at(60), &Observation::Elapsed), signal(Signal::TERM));
-        assert_eq!(watcher.deadline(), Some(at(70)));
-        assert_eq!(watcher.observe(at(70), &Observation::Elapsed), signal(Signal::KILL));
-        assert_eq!(watcher.deadline(), None);
+    /// From 0, nothing repeats, to 100, a loop.
+    pub fn loop_suspicion(&self, now: Moment) -> u8 {
+        self.sight.loops.suspicion(now, &self.policy.loops)
     }
 
-    #[test]
-    fn output_and_gaps_start_a_fresh_period() {
-        let mut watcher = watcher();
-        watcher.observe(at(50), &Observation::Output { stream: Stream::Terminal, bytes: b"x" });
-        assert_eq!(watcher.deadline(), Some(at(110)));
-        watcher.observe(at(100), &Observation::Gap(Duration::from_hours(1)));
-        assert_eq!(watcher.deadline(), Some(at(160)));
+    /// The cursor's row and column, from 1, as a terminal would report them.
+    pub fn cursor(&mut self) -> (u16, u16) {
+        let cursor = self.sight.shown().cursor();
+        let from_one = |index: usize| u16::try_from(index + 1).unwrap_or(u16::MAX);
+        (from_one(cursor.row), from_one(cursor.col))
+    }
+
+    /// The visible rows as text, without trailing blanks.
+    pub fn rows(&mut self) -> Vec<String> {
+        self.sight.shown().rows()
+    }
+
+    /// What the command is doing, and why it is thought so, in words.
+    pub fn explain(&self, now: Moment) -> String {
+        let now = now.max(self.now);
+        let clocks = &self.sight.clocks;
+        let ago =
+            |at: Option<Moment>| at.map_or_else(|| "never".to_owned(), |at| format!("{} ago", span(now.since(at))));
+        let mut words = format!("{}: {}", self.state, self.facts().evidence(now, self.state));
+        let progress = format!("{} ago", span(clocks.silence(now)));
+        // Writing to a string cannot fail.
+        let _ = write!(words, "\nlast byte {}, last visible change {}", ago(clocks.byte), ago(clocks.change));
+        let _ = write!(words, ", last progress {progress}");
+        if let Some(profile) = &self.policy.profile {
+            let _ = write!(words, "\nprofile: {}", profile.name);
+        }
+        let suspicion = self.loop_suspicion(now);
+        if suspicion > 0 {
+            let _ = write!(words, "\nloop suspicion: {suspicion} of 100");
+        }
+        words
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            policy: &self.policy,
+            sight: &self.sight,
+            reading: &self.reading,
+            look: self.looking.found.as_ref(),
+            settled: self.looking.final_asked && self.looking.asked.is_none(),
+            exited: self.exited,
+        }
+    }
+
+    /// When a first look at the processes is due in this silence: nothing at all is printed, and none was made lately.
+    fn first_look(&self) -> Option<Moment> {
+        if self.looking.found.is_some() || self.looking.asked.is_some() {
+            return None;
+        }
+        let quiet =
+            self.sight.clocks.byte.map_or(self.sight.clocks.progress, |byte| byte.max(self.sight.clocks.progress));
+        let lately = self.looking.last_first.map_or(Moment::START, |last| last + BETWEEN_LOOKS);
+        Some((quiet + SUSPECTED).max(lately))
+    }
+
+    fn decide(&mut self, now: Moment) -> Vec<Action> {
+        let mut actions = Vec::new();
+        self.begin_episode();
+        if self.sight.clocks.silence(now) >= Duration::from_secs(2) && self.sight.take_reworded() {
+            self.reading = Reading::read(&self.sight, &self.policy);
+        }
+        self.report_loops(now, &mut actions);
+        self.ask_for_looks(now, &mut actions);
+        self.change_state(now, &mut actions);
+        self.report_limits(now, &mut actions);
+        actions.extend(self.ladder.step(now, self.state, self.policy.ending));
+        actions
+    }
+
+    /// Progress makes what was found before it worthless.
+    fn begin_episode(&mut self) {
+        let progress = self.sight.clocks.progress;
+        if self.looking.episode != progress {
+            let last_first = self.looking.last_first;
+            self.looking = Looking { episode: progress, last_first, ..Looking::default() };
+        }
+    }
+
+    fn ask_for_looks(&mut self, now: Moment, actions: &mut Vec<Action>) {
+        if self.looking.asked.is_some_and(|asked| now.since(asked) >= ANSWER) {
+            self.looking.asked = None;
+        }
+        let first = self.first_look().is_some_and(|due| now >= due);
+        let last = !self.looking.final_asked && self.facts().is_silent(now);
+        if (first || last) && !self.exited {
+            self.looking.final_asked |= last;
+            if first {
+                self.looking.last_first = Some(now);
+            }
+            self.looking.asked = Some(now);
+            actions.push(Action::Look);
+        }
+    }
+
+    fn change_state(&mut self, now: Moment, actions: &mut Vec<Action>) {
+        let (from, to) = (self.state, self.facts().state(now, self.state));
+        if from == to {
+            return;
+        }
+        let evidence = self.facts().evidence(now, to);
+        self.state = to;
+        actions.push(Action::Report(Event::StateChanged { from, to, evidence }));
+        if let (State::Quiet, Some(limit)) = (to, self.policy.idle) {
+            let since_activity = self.sight.clocks.silence(now);
+            actions.push(Action::Report(Event::IdleWarning { since_activity, limit }));
+        }
+    }
+
+    fn report_loops(&mut self, now: Moment, actions: &mut Vec<Action>) {
+        let suspicion = self.loop_suspicion(now);
+        let found = self.sight.suspected.drain(..);
+        actions.extend(found.map(|what| Action::Report(Event::LoopWarning { what, suspicion })));
+    }
+
+    fn report_limits(&mut self, now: Moment, actions: &mut Vec<Action>) {
+        if let Some(limit) = self.policy.timeout
+            && !self.warned_of_timeout
+            && now.since_start() >= self.policy.warning(limit)
+        {
+            self.warned_of_timeout = true;
+            actions.push(Action::Report(Event::TimeoutWarning { limit }));
+        }
+        if self.sight.screen().is_lost() && !self.told_lost {
+            self.told_lost = true;
+            actions.push(Action::Report(Event::AnalysisLost));
+        }
     }
 }

@@ -1,0 +1,198 @@
+//! Recordings: asciicast, versions 2 and 3, read line by line.
+#![forbid(unsafe_code)]
+
+use std::io::BufRead;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::watch::Size;
+
+/// What the first line of a recording says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// The size of the terminal.
+    pub size: Size,
+    /// When it was made, in seconds since 1970.
+    pub timestamp: Option<u64>,
+    /// What was recorded.
+    pub command: Option<String>,
+    version: u8,
+}
+
+/// What an event of a recording is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// Output.
+    Output(String),
+    /// Input: typed by a person, or the terminal's answer to a query.
+    Input(String),
+    /// The terminal has a new size.
+    Resize(Size),
+    /// The command ended.
+    Exit,
+    /// A marker, or something this version does not know.
+    Other,
+}
+
+/// One event of a recording.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// When, since the start of the recording.
+    pub at: Duration,
+    /// What.
+    pub what: What,
+}
+
+#[derive(Deserialize)]
+struct AnyHeader {
+    version: u64,
+    width: Option<u16>,
+    height: Option<u16>,
+    term: Option<TermHeader>,
+    timestamp: Option<f64>,
+    command: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct TermHeader {
+    cols: u16,
+    rows: u16,
+}
+
+/// Reads a recording; an error is the number of the line and the reason.
+#[derive(Debug)]
+pub struct Cast<R> {
+    lines: R,
+    number: usize,
+    header: Header,
+    at: Duration,
+    line: String,
+}
+
+/// What is wrong with a recording, and in which line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The line, from 1.
+    pub line: usize,
+    /// Why it cannot be read.
+    pub reason: String,
+}
+
+impl<R: BufRead> Cast<R> {
+    /// Reads the header.
+    pub fn open(mut lines: R) -> Result<Self, Fault> {
+        let fault = |reason: String| Fault { line: 1, reason };
+        let mut line = String::new();
+        lines.read_line(&mut line).map_err(|error| fault(error.to_string()))?;
+        if line.trim().is_empty() {
+            return Err(fault("it is empty; an asciicast begins with a header".to_owned()));
+        }
+        let any: AnyHeader =
+            serde_json::from_str(&line).map_err(|error| fault(format!("not an asciicast header: {error}")))?;
+        let size = match (any.version, any.width, any.height, any.term) {
+            (2, Some(cols), Some(rows), _) => Size { cols, rows },
+            (3, _, _, Some(term)) => Size { cols: term.cols, rows: term.rows },
+            (2 | 3, ..) => return Err(fault("the header does not give the terminal's size".to_owned())),
+            (other, ..) => return Err(fault(format!("asciicast version {other}; versions 2 and 3 can be read"))),
+        };
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let timestamp = any.timestamp.filter(|seconds| (0.0..1e11).contains(seconds)).map(|seconds| seconds as u64);
+        let version = if any.version == 3 { 3 } else { 2 };
+        let header = Header { size, timestamp, command: any.command, version };
+        Ok(Self { lines, number: 1, header, at: Duration::ZERO, line })
+    }
+
+    /// What the first line says.
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The next event; none at the end.
+    pub fn next_entry(&mut self) -> Result<Option<Entry>, Fault> {
+        loop {
+            self.line.clear();
+            self.number += 1;
+            let read = self.lines.read_line(&mut self.line).map_err(|error| self.fault(error.to_string()))?;
+            if read == 0 {
+                return Ok(None);
+            }
+            let text = self.line.trim();
+            // Version 3 allows comments.
+            if text.is_empty() || text.starts_with('#') {
+                continue;
+            }
+            let (seconds, what) = parse(text).map_err(|reason| self.fault(reason))?;
+            // Version 2 counts from the start, version 3 from the event before.
+            let at = if self.header.version == 3 { self.at.saturating_add(seconds) } else { seconds };
+            self.at = self.at.max(at);
+            return Ok(Some(Entry { at: self.at, what }));
+        }
+    }
+
+    fn fault(&self, reason: String) -> Fault {
+        Fault { line: self.number, reason }
+    }
+}
+
+fn parse(text: &str) -> Result<(Duration, What), String> {
+    let (seconds, code, data): (f64, String, serde_json::Value) =
+        serde_json::from_str(text).map_err(|error| format!("not an event [time, code, data]: {error}"))?;
+    let at = Duration::try_from_secs_f64(seconds).map_err(|_| format!("{seconds} is not a time"))?;
+    let text = || data.as_str().map(str::to_owned).ok_or_else(|| format!("the data of '{code}' is not text"));
+    let what = match code.as_str() {
+        "o" => What::Output(text()?),
+        "i" => What::Input(text()?),
+        "r" => What::Resize(size(&text()?)?),
+        "x" => What::Exit,
+        _ => What::Other,
+    };
+    Ok((at, what))
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    let parts = text.split_once('x').and_then(|(cols, rows)| Some((cols.parse().ok()?, rows.parse().ok()?)));
+    let (cols, rows) = parts.ok_or_else(|| format!("'{text}' is not a size such as 80x24"))?;
+    Ok(Size { cols, rows })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<Entry>, Fault> {
+        let mut cast = Cast::open(text.as_bytes())?;
+        let mut entries = Vec::new();
+        while let Some(entry) = cast.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+
+    fn fault(text: &str) -> Fault {
+        read(text).unwrap_err()
+    }
+
+    #[test]
+    fn version_2_counts_from_the_start_and_version_3_from_the_event_before() {
+        let events = "[1.5, \"o\", \"a\"]\n[2.5, \"r\", \"100x30\"]\n";
+        let two = read(&format!("{{\"version\":2,\"width\":80,\"height\":24}}\n{events}")).unwrap();
+        let three =
+            format!("{{\"version\":3,\"term\":{{\"cols\":80,\"rows\":24}}}}\n# a comment\n{events}[0.5,\"x\",\"0\"]\n");
+        let three = read(&three).unwrap();
+        assert_eq!(two[1], Entry { at: Duration::from_millis(2500), what: What::Resize(Size { cols: 100, rows: 30 }) });
+        assert_eq!(three[1].at, Duration::from_secs(4));
+        assert_eq!(three[2].what, What::Exit);
+    }
+
+    #[test]
+    fn a_fault_names_its_line() {
+        let header = "{\"version\":2,\"width\":80,\"height\":24}\n";
+        assert_eq!(fault("").line, 1);
+        assert!(fault("{\"version\":1}").reason.contains("version 1"));
+        assert!(fault("{\"version\":2}").reason.contains("size"));
+        assert_eq!(fault(&format!("{header}[1.0, \"o\", \"x\"]\nnonsense\n")).line, 3);
+        assert!(fault(&format!("{header}[-1.0, \"o\", \"x\"]\n")).reason.contains("not a time"));
+        assert!(fault(&format!("{header}[1.0, \"r\", \"wide\"]\n")).reason.contains("80x24"));
+    }
+}

@@ -1,0 +1,127 @@
+//! Events as JSON lines: one object each, times in milliseconds.
+
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use crate::watch::{Event, Moment};
+
+/// The version of the format.
+const VERSION: u8 = 1;
+
+/// Writes the events of one run.
+#[derive(Debug)]
+pub struct JsonLines<W> {
+    out: W,
+    run: String,
+    started: SystemTime,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Object<'e> {
+    v: u8,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    at: String,
+    run: &'e str,
+    elapsed: u64,
+    #[serde(flatten)]
+    body: Body<'e>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum Body<'e> {
+    State { from: &'static str, to: &'static str, evidence: &'e str },
+    Idle { since_activity: u64, limit: u64 },
+    Timeout { limit: u64 },
+    Loop { pattern: &'e str, count: usize, period: u64, loop_suspicion: u8 },
+    Nothing {},
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl<W: Write> JsonLines<W> {
+    /// Writes to `out` about the run called `run`, which began at `started`.
+    pub const fn new(out: W, run: String, started: SystemTime) -> Self {
+        Self { out, run, started }
+    }
+
+    /// Writes one event as one line.
+    pub fn write(&mut self, at: Moment, event: &Event) -> io::Result<()> {
+        let (kind, body) = match event {
+            Event::StateChanged { from, to, evidence } => {
+                ("state", Body::State { from: from.name(), to: to.name(), evidence })
+            }
+            Event::IdleWarning { since_activity, limit } => {
+                let (since_activity, limit) = (milliseconds(*since_activity), milliseconds(*limit));
+                ("idle_warning", Body::Idle { since_activity, limit })
+            }
+            Event::TimeoutWarning { limit } => ("timeout_warning", Body::Timeout { limit: milliseconds(*limit) }),
+            Event::LoopWarning { what, suspicion } => (
+                "loop_warning",
+                Body::Loop {
+                    pattern: &what.pattern,
+                    count: what.count,
+                    period: milliseconds(what.period),
+                    loop_suspicion: *suspicion,
+                },
+            ),
+            Event::AnalysisLost => ("analysis_lost", Body::Nothing {}),
+        };
+        let elapsed = at.since_start();
+        let when = self.started.checked_add(elapsed).unwrap_or(self.started);
+        let object = Object {
+            v: VERSION,
+            kind,
+            at: humantime::format_rfc3339_millis(when).to_string(),
+            run: &self.run,
+            elapsed: milliseconds(elapsed),
+            body,
+        };
+        serde_json::to_writer(&mut self.out, &object)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Sends out what is held back.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::{Repetition, State};
+
+    fn line(event: &Event) -> String {
+        let mut out = Vec::new();
+        let mut json = JsonLines::new(&mut out, "r1".to_owned(), SystemTime::UNIX_EPOCH);
+        json.write(Moment::after_start(Duration::from_millis(1500)), event).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_state_is_one_line_with_its_evidence() {
+        let event =
+            Event::StateChanged { from: State::Active, to: State::Quiet, evidence: "still \"here\"".to_owned() };
+        assert_eq!(
+            line(&event),
+            "{\"v\":1,\"type\":\"state\",\"at\":\"1970-01-01T00:00:01.500Z\",\"run\":\"r1\",\"elapsed\":1500,\
+             \"from\":\"active\",\"to\":\"quiet\",\"evidence\":\"still \\\"here\\\"\"}\n"
+        );
+    }
+
+    #[test]
+    fn names_are_in_camel_case_and_times_in_milliseconds() {
+        let idle = Event::IdleWarning { since_activity: Duration::from_secs(3), limit: Duration::from_secs(5) };
+        assert!(line(&idle).contains("\"sinceActivity\":3000,\"limit\":5000"), "{}", line(&idle));
+        let what = Repetition { pattern: "x".to_owned(), count: 7, period: Duration::from_millis(250) };
+        let found = line(&Event::LoopWarning { what, suspicion: 60 });
+        assert!(found.contains("\"pattern\":\"x\",\"count\":7,\"period\":250,\"loopSuspicion\":60"), "{found}");
+    }
+}

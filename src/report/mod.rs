@@ -1,0 +1,8 @@
+//! What is told to others about a run: events as JSON lines and as words.
+#![forbid(unsafe_code)]
+
+mod json;
+mod timeline;
+
+pub use json::JsonLines;
+pub use timeline::{Timeline, plain};

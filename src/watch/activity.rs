@@ -1,0 +1,278 @@
+//! What counts as activity: the one rule.
+//!
+//! **The rule.** A program at work leaves something behind; a program that only passes the time replaces what it drew.
+//! So a look at the screen counts as progress when a line shows text that was never there before, once everything that
+//! time alone changes is masked ([`mask`](super::mask)). In a *status line*, one that keeps turning or timing, and in
+//! what hangs below it, new wording is decoration (a verb, a tip; a tip anywhere) and only its counters count; unless the wording
+//! changes every few seconds, as the name of the file being worked on does. Text seen before is old news wherever it
+//! appears, a line that is being redrawn is not a new line, and the number of a retry is not progress.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::complaint::{is_retry, is_tip};
+use super::mask::{Taken, mask};
+use super::screen::Line;
+use super::seen::Seen;
+use super::{Moment, Pattern};
+
+/// A line that turned or timed this recently is a status line.
+const STATUS_LASTS: Duration = Duration::from_secs(4);
+/// New wording of a status line counts when it comes at least this often.
+const BRISK: Duration = Duration::from_secs(3);
+/// How many lines are kept to recognise one that is half drawn.
+const RECENT: usize = 256;
+
+/// What one look found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The text that counts as progress.
+    pub(super) progress: Option<String>,
+    /// Something on the screen is not as it was.
+    pub(super) changed: bool,
+    /// Something turns or times.
+    pub(super) animated: bool,
+    /// The wording changed, be it old or new.
+    pub(super) reworded: bool,
+}
+
+/// Under which circumstances it is looked, and what must not count.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Circumstances {
+    /// Nothing counts: the screen was resized.
+    pub(super) all: bool,
+    /// The rows around this one do not count: somebody types there.
+    pub(super) row: Option<usize>,
+    /// A full-screen program has the screen for itself.
+    pub(super) full_screen: bool,
+}
+
+/// Which lines can count at all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counting {
+    /// Text that never counts.
+    pub ignore: Vec<Pattern>,
+    /// If there are any, only lines that match one count.
+    pub only: Vec<Pattern>,
+}
+
+impl Counting {
+    pub(super) fn counts(&self, text: &str) -> bool {
+        (self.only.is_empty() || self.only.iter().any(|pattern| pattern.is_match(text)))
+            && !self.ignore.iter().any(|pattern| pattern.is_match(text))
+    }
+
+    /// `text` without what is ignored, if that leaves anything that counts.
+    fn masked(&self, text: &str, out: &mut String) -> Taken {
+        if self.ignore.is_empty() && self.only.is_empty() {
+            return mask(text, out);
+        }
+        if !self.only.is_empty() && !self.only.iter().any(|pattern| pattern.is_match(text)) {
+            out.clear();
+            return Taken::default();
+        }
+        let mut text = text.to_owned();
+        for pattern in &self.ignore {
+            text = pattern.remove(&text);
+        }
+        mask(&text, out)
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Row {
+    raw: String,
+    masked: String,
+    ticks: u64,
+    /// When it last turned or timed.
+    ticked: Option<Moment>,
+    /// It shows a running time, not only a spinner.
+    times: bool,
+}
+
+/// The memory the rule needs.
+#[derive(Debug, Default)]
+pub(super) struct Activity {
+    rows: Vec<Row>,
+    next: Vec<Row>,
+    seen: Seen,
+    recent: VecDeque<String>,
+    reworded: Option<Moment>,
+}
+
+impl Activity {
+    /// Compares the screen with what was there before.
+    pub(super) fn look(&mut self, now: Moment, lines: &[Line], around: Circumstances, counting: &Counting) -> Found {
+        let mut found = Found::default();
+        self.draw(lines, around.full_screen, counting, &mut found);
+        if !found.changed {
+            return found;
+        }
+        self.follow_ticks(now, &mut found);
+        let mut brisk = false;
+        for row in 0..self.next.len() {
+            if self.next[row].masked.is_empty() || self.is_unmoved(row) {
+                continue;
+            }
+            found.reworded = true;
+            let new = self.seen.is_new(&self.next[row].masked);
+            if !new || self.is_half_drawn(row) {
+                continue;
+            }
+            self.remember(row);
+            if around.all || around.row.is_some_and(|typed| typed.abs_diff(row) <= 1) {
+                continue;
+            }
+            if self.counts_as_progress(now, row, &mut brisk) && found.progress.is_none() {
+                found.progress = Some(self.next[row].raw.trim().to_owned());
+            }
+        }
+        if brisk {
+            self.reworded = Some(now);
+        }
+        std::mem::swap(&mut self.rows, &mut self.next);
+        found
+    }
+
+    /// The rows, from 1, that turned or timed within the last moments, and whether each shows a time.
+    pub(super) fn ticking(&self, now: Moment) -> impl Iterator<Item = (usize, bool)> {
+        let ticks = move |row: &Row| row.ticked.is_some_and(|at| now.since(at) <= STATUS_LASTS);
+        self.rows.iter().enumerate().filter(move |(_, row)| ticks(row)).map(|(index, row)| (index + 1, row.times))
+    }
+
+    /// When something below the row, from 0, last turned or timed.
+    pub(super) fn last_tick_below(&self, row: usize) -> Option<Moment> {
+        self.rows.iter().skip(row + 1).filter_map(|row| row.ticked).max()
+    }
+
+    /// Fills `next` with the rows as they are now.
+    fn draw(&mut self, lines: &[Line], full_screen: bool, counting: &Counting, found: &mut Found) {
+        let height = lines.last().map_or(0, |line| line.row + 1);
+        self.next.resize_with(height, Row::default);
+        self.rows.resize_with(height.max(self.rows.len()), Row::default);
+        let mut lines = lines.iter().peekable();
+        for row in 0..height {
+            let text = lines.next_if(|line| line.row == row).map_or("", |line| line.text.as_str());
+            let (before, next) = (&self.rows[row], &mut self.next[row]);
+            next.raw.clear();
+            next.raw.push_str(text);
+            if before.raw == text {
+                next.masked.clone_from(&before.masked);
+                (next.ticks, next.ticked, next.times) = (before.ticks, before.ticked, before.times);
+            } else {
+                found.changed = true;
+                let taken = counting.masked(text, &mut next.masked);
+                // On a full screen a clock is part of the furniture; below a program's text it times the work.
+                let ticks = if full_screen { taken.ticks } else { taken.ticks ^ taken.clocks };
+                (next.ticks, next.times, next.ticked) = (ticks, taken.elapsed, None);
+            }
+        }
+        found.changed |= self.rows[height..].iter().any(|row| !row.raw.is_empty());
+    }
+
+    /// Carries over what turned, also where the line has moved to another row.
+    fn follow_ticks(&mut self, now: Moment, found: &mut Found) {
+        for row in 0..self.next.len() {
+            let next = &self.next[row];
+            if next.raw == self.rows[row].raw || next.masked.is_empty() && next.raw.is_empty() {
+                continue;
+            }
+            let before = &self.rows[row];
+            let ticked = if before.masked == next.masked && !before.raw.is_empty() {
+                if before.ticks == next.ticks { before.ticked } else { Some(now) }
+            } else {
+                let moved = self.rows.iter().find(|old| !old.masked.is_empty() && old.masked == next.masked);
+                match moved {
+                    Some(old) => old.ticked,
+                    // The wording changed in place: it is still the status line, unless that went elsewhere.
+                    None if !self.next.iter().any(|other| other.masked == before.masked) => before.ticked,
+                    None => None,
+                }
+            };
+            found.animated |= ticked == Some(now);
+            self.next[row].ticked = ticked;
+        }
+        // A line that swaps one known text for another is a pulse.
+        for row in 0..self.next.len() {
+            let (before, next) = (&self.rows[row], &self.next[row]);
+            let swapped = !before.masked.is_empty() && !next.masked.is_empty() && before.masked != next.masked;
+            if swapped && self.seen_before(&next.masked) && !self.rows.iter().any(|old| old.masked == next.masked) {
+                found.animated = true;
+                self.next[row].ticked = Some(now);
+            }
+        }
+    }
+
+    fn seen_before(&self, masked: &str) -> bool {
+        self.recent.iter().any(|recent| recent == masked)
+    }
+
+    fn is_unmoved(&self, row: usize) -> bool {
+        self.rows[row].masked == self.next[row].masked
+    }
+
+    /// A line that is being redrawn shows the beginning of what was there.
+    fn is_half_drawn(&self, row: usize) -> bool {
+        let masked = &self.next[row].masked;
+        self.recent.iter().any(|recent| recent.len() > masked.len() && recent.starts_with(masked.as_str()))
+    }
+
+    fn remember(&mut self, row: usize) {
+        let mut text = if self.recent.len() == RECENT { self.recent.pop_front() } else { None }.unwrap_or_default();
+        text.clone_from(&self.next[row].masked);
+        self.recent.push_back(text);
+    }
+
+    fn counts_as_progress(&mut self, now: Moment, row: usize, brisk: &mut bool) -> bool {
+        let (before, next) = (&self.rows[row], &self.next[row]);
+        let same_words = !before.masked.is_empty() && words(&before.masked).eq(words(&next.masked));
+        if is_retry(&next.raw) {
+            let words: String = words(&next.masked).collect();
+            return !same_words && self.seen.is_new(&words);
+        }
+        if same_words {
+            return true;
+        }
+        if !self.is_status(now, row) {
+            return true;
+        }
+        *brisk = true;
+        self.reworded.is_some_and(|at| now.since(at) <= BRISK && at < now)
+    }
+
+    fn is_status(&self, now: Moment, row: usize) -> bool {
+        let fresh = |row: &Row| row.ticked.is_some_and(|at| now.since(at) <= STATUS_LASTS);
+        if fresh(&self.next[row]) || is_tip(&self.next[row].raw) {
+            return true;
+        }
+        let mut depth = indent(&self.next[row].raw);
+        for above in self.next[..row].iter().rev() {
+            if above.raw.is_empty() || depth == 0 {
+                return false;
+            }
+            let here = indent(&above.raw);
+            if here < depth {
+                if fresh(above) && above.times {
+                    return true;
+                }
+                depth = here;
+            }
+        }
+        false
+    }
+}
+
+fn indent(text: &str) -> usize {
+    text.chars().take_while(|c| c.is_whitespace()).count()
+}
+
+/// `text` with each number made the same, so that only words differ.
+fn words(text: &str) -> impl Iterator<Item = char> {
+    let mut in_number = false;
+    text.chars().filter_map(move |c| {
+        let digit = c.is_ascii_digit() || in_number && matches!(c, '.' | ',');
+        let first = digit && !in_number;
+        in_number = digit;
+        if first { Some('#') } else { (!digit).then_some(c) }
+    })
+}

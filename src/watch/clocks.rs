@@ -1,0 +1,52 @@
+//! The clocks, kept apart: a byte is not a change, and a change is not progress.
+
+use std::time::Duration;
+
+use super::Moment;
+
+/// Something that turned this recently is still turning.
+const TURNING: Duration = Duration::from_millis(2500);
+
+/// When what last happened.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Clocks {
+    /// The last byte; none: nothing was ever printed.
+    pub(super) byte: Option<Moment>,
+    /// The last visible change.
+    pub(super) change: Option<Moment>,
+    /// The last progress, or the start.
+    pub(super) progress: Moment,
+    /// What made that progress.
+    pub(super) progressed_by: String,
+    /// The last turn of a spinner or tick of a time, on the screen or in the title.
+    pub(super) turn: Option<Moment>,
+}
+
+impl Clocks {
+    /// Something that counts has changed.
+    pub(super) fn progressed(&mut self, at: Moment, by: &str) {
+        self.progress = self.progress.max(at);
+        self.progressed_by.clear();
+        self.progressed_by.push_str(by);
+    }
+
+    /// How long nothing that counts has changed.
+    pub(super) fn silence(&self, now: Moment) -> Duration {
+        now.since(self.progress)
+    }
+
+    /// Whether something turns or times.
+    pub(super) fn turns(&self, now: Moment) -> bool {
+        self.turn.is_some_and(|at| now.since(at) < TURNING)
+    }
+
+    /// When [`turns`](Self::turns) ends if nothing turns again.
+    pub(super) fn rest(&self) -> Option<Moment> {
+        self.turn.map(Self::rest_after)
+    }
+
+    /// When something that turned at this moment for the last time is at rest.
+    pub(super) fn rest_after(turn: Moment) -> Moment {
+        turn + TURNING
+    }
+}

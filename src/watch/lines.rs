@@ -1,0 +1,139 @@
+//! Lines as the reader sees them: completed by a line feed, never repainted.
+
+use std::time::Duration;
+
+use memchr::{memchr, memrchr};
+
+use super::Moment;
+
+/// Longer lines are known by their beginning.
+const LONGEST: usize = 512;
+/// In a flood only so many lines of each window are examined: a loop shows in a sample as well.
+const WINDOW: Duration = Duration::from_millis(100);
+const PER_WINDOW: usize = 200;
+/// A program that moved the cursor up or to a place this recently is painting, not printing lines.
+const PAINTING_LASTS: Duration = Duration::from_secs(10);
+
+/// Puts lines together from text cut anywhere.
+#[derive(Debug)]
+pub(super) struct Lines {
+    line: String,
+    returned: bool,
+    window: Moment,
+    examined: usize,
+    moved: Option<Moment>,
+    skipping: bool,
+}
+
+impl Lines {
+    pub(super) fn new() -> Self {
+        Self { line: String::new(), returned: false, window: Moment::START, examined: 0, moved: None, skipping: false }
+    }
+
+    /// The cursor went up or to a place.
+    pub(super) fn moved(&mut self, now: Moment) {
+        self.moved = Some(now);
+        self.line.clear();
+        self.returned = false;
+    }
+
+    /// Whether the program paints its screen, so that line feeds complete no lines.
+    pub(super) fn is_painted(&self, now: Moment) -> bool {
+        self.moved.is_some_and(|at| now.since(at) < PAINTING_LASTS)
+    }
+
+    /// Takes text in; `complete` is given each line that is worth examining. Says whether any line was completed.
+    pub(super) fn text(&mut self, now: Moment, text: &str, complete: &mut dyn FnMut(&str)) -> bool {
+        if self.is_painted(now) {
+            return false;
+        }
+        if now.since(self.window) >= WINDOW {
+            self.window = now;
+            self.examined = 0;
+        }
+        let mut completed = false;
+        let mut rest = text;
+        while let Some(end) = memchr(b'\n', rest.as_bytes()) {
+            completed = true;
+            if self.examined >= PER_WINDOW {
+                let last = memrchr(b'\n', rest.as_bytes()).unwrap_or(end);
+                self.line.clear();
+                self.returned = false;
+                rest = &rest[last + 1..];
+                self.skipping = true;
+                continue;
+            }
+            self.append(&rest[..end]);
+            self.examined += 1;
+            if !std::mem::take(&mut self.skipping) {
+                complete(self.line.trim_end());
+            }
+            self.line.clear();
+            self.returned = false;
+            rest = &rest[end + 1..];
+        }
+        self.append(rest);
+        completed
+    }
+
+    /// A lone carriage return begins the line anew, as a progress bar does.
+    fn append(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(at) = memchr(b'\r', rest.as_bytes()) {
+            self.add(&rest[..at]);
+            self.returned = true;
+            rest = &rest[at + 1..];
+        }
+        self.add(rest);
+    }
+
+    fn add(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.returned) {
+            self.line.clear();
+        }
+        let room = LONGEST.saturating_sub(self.line.len());
+        let mut end = text.len().min(room);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.line.push_str(&text[..end]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str, cut: usize) -> Vec<String> {
+        let mut lines = Lines::new();
+        let mut out = Vec::new();
+        for part in [&text[..cut], &text[cut..]] {
+            lines.text(Moment::START, part, &mut |line| out.push(line.to_owned()));
+        }
+        out
+    }
+
+    #[test]
+    fn a_bar_drawn_over_itself_is_one_line() {
+        let text = "10%\r20%\r30%\r\nnext\r\nrest";
+        for cut in 0..text.len() {
+            assert_eq!(lines(text, cut), ["30%", "next"], "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_flood_is_sampled() {
+        let flood = "same\r\n".repeat(10_000);
+        assert_eq!(lines(&flood, 5).len(), PER_WINDOW);
+    }
+
+    #[test]
+    fn a_painter_completes_no_lines() {
+        let mut painter = Lines::new();
+        painter.moved(Moment::START);
+        assert!(!painter.text(Moment::START, "row\r\n", &mut |_| panic!("no line")));
+    }
+}

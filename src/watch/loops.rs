@@ -1,0 +1,331 @@
+//! Is it looping? It keeps printing, and nothing is new.
+//!
+//! A line is a repeat when the same text, times and ids masked, has come `count` times among the last lines. While
+//! nearly all lines are repeats, whatever their order and whatever the length of the cycle, the run lasts.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use super::complaint::{is_complaint, is_retry, shows_share};
+use super::mask::mask;
+use super::seen::hash;
+use super::{Moment, Pattern};
+
+/// The longest cycle that is recognised.
+const LONGEST_CYCLE: usize = 64;
+/// Lines that come all at once are a list, not a loop.
+const BATCH: Duration = Duration::from_secs(1);
+/// Texts that are remembered for each pattern of the user's.
+const CAPTURES: usize = 1024;
+/// Lines without a complaint in them that come slower than this are a heartbeat, not a loop.
+const HEARTBEAT: Duration = Duration::from_millis(500);
+/// A run that has stopped printing for this long is over: what follows is silence.
+const OVER: Duration = Duration::from_mins(1);
+
+/// When repetition is a loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopPolicy {
+    /// A cycle seen this often is suspected.
+    pub count: usize,
+    /// Lasting this long with nothing new it is a loop; none: never.
+    pub lasting: Option<Duration>,
+    /// The same captured text so often is a loop, whatever lies between.
+    pub patterns: Vec<Pattern>,
+}
+
+impl Default for LoopPolicy {
+    fn default() -> Self {
+        Self { count: 5, lasting: Some(Duration::from_mins(2)), patterns: Vec::new() }
+    }
+}
+
+/// What repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repetition {
+    /// A line of the cycle as it was last printed.
+    pub pattern: String,
+    /// How often it came.
+    pub count: usize,
+    /// The time from one to the next.
+    pub period: Duration,
+}
+
+/// Lines in the form in which a loop repeats them.
+#[derive(Debug, Default)]
+pub(super) struct LineForm {
+    masked: String,
+    form: String,
+}
+
+impl LineForm {
+    /// Stands for the line; none if there is nothing in it that a reader would tell apart.
+    pub(super) fn hash(&mut self, text: &str) -> Option<u64> {
+        mask(text, &mut self.masked);
+        if self.masked.chars().filter(|c| c.is_alphanumeric()).count() < 2 {
+            return None;
+        }
+        let numbers_vary = is_retry(text) || is_complaint(text) && !shows_share(text);
+        self.form.clear();
+        let mut after_pid = false;
+        for word in self.masked.split_inclusive(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))) {
+            let name = word.trim_end_matches(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')));
+            let number = !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+            if is_id(name) || number && (numbers_vary || after_pid) {
+                self.form.push('#');
+                self.form.push_str(&word[name.len()..]);
+            } else {
+                self.form.push_str(word);
+            }
+            after_pid = name.eq_ignore_ascii_case("pid") || after_pid && name.is_empty();
+        }
+        Some(hash(&self.form))
+    }
+}
+
+/// Commit hashes, addresses, UUIDs: letters and digits of base sixteen, seven or more.
+fn is_id(name: &str) -> bool {
+    let hex = name.strip_prefix("0x").unwrap_or(name);
+    hex.len() >= 7
+        && hex.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
+        && hex.bytes().any(|b| b.is_ascii_digit())
+        && (hex.len() < name.len() || hex.bytes().any(|b| b.is_ascii_alphabetic()))
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    hash: u64,
+    at: Moment,
+}
+
+#[derive(Debug)]
+struct Run {
+    since: Moment,
+    last: Moment,
+    repeats: usize,
+    news: usize,
+    complains: bool,
+    warned: bool,
+    what: Repetition,
+}
+
+/// The memory of the last lines.
+#[derive(Debug, Default)]
+pub(super) struct Loops {
+    recent: VecDeque<Entry>,
+    counts: HashMap<u64, usize>,
+    form: LineForm,
+    run: Option<Run>,
+    captures: HashMap<u64, (usize, Moment)>,
+}
+
+impl Loops {
+    /// Takes in a line. Gives what repeats, once per run, when it becomes suspicious.
+    pub(super) fn line(&mut self, now: Moment, text: &str, policy: &LoopPolicy) -> Option<Repetition> {
+        if let Some(found) = self.captured(now, text, policy) {
+            return Some(found);
+        }
+        let hash = self.form.hash(text)?;
+        let count = self.count(hash, now, policy);
+        if self.run.as_ref().is_some_and(|run| now.since(run.last) > OVER.max(run.what.period * 4)) {
+            self.run = None;
+        }
+        if count < policy.count {
+            if let Some(run) = &mut self.run {
+                run.news += 1;
+                if run.news > 4 + run.repeats / 2 {
+                    self.run = None;
+                }
+            }
+            return None;
+        }
+        self.repeated(hash, count, now, text, policy)
+    }
+
+    fn count(&mut self, hash: u64, now: Moment, policy: &LoopPolicy) -> usize {
+        self.recent.push_back(Entry { hash, at: now });
+        let count = self.counts.entry(hash).or_default();
+        *count += 1;
+        let count = *count;
+        if self.recent.len() > (policy.count + 1).saturating_mul(LONGEST_CYCLE).min(4096)
+            && let Some(oldest) = self.recent.pop_front()
+            && let Some(left) = self.counts.get_mut(&oldest.hash)
+        {
+            *left -= 1;
+            if *left == 0 {
+                self.counts.remove(&oldest.hash);
+            }
+        }
+        count
+    }
+
+    fn repeated(
+        &mut self,
+        hash: u64,
+        count: usize,
+        now: Moment,
+        text: &str,
+        policy: &LoopPolicy,
+    ) -> Option<Repetition> {
+        let round = self.goes_round(hash, policy);
+        let first = self.recent.iter().find(|entry| entry.hash == hash).map_or(now, |entry| entry.at);
+        let others = u32::try_from(count - 1).unwrap_or(u32::MAX).max(1);
+        let what = Repetition { pattern: text.trim().to_owned(), count, period: now.since(first) / others };
+        let complains = is_complaint(text);
+        let run = self.run.get_or_insert_with(|| Run {
+            since: first,
+            last: now,
+            repeats: 0,
+            news: 0,
+            complains,
+            warned: false,
+            what: what.clone(),
+        });
+        run.repeats += 1;
+        run.last = now;
+        // The line that complains says best what is wrong.
+        if complains || !run.complains {
+            run.what = what;
+        }
+        run.complains |= complains;
+        let suspicious = round && now.since(run.since) >= BATCH;
+        let first_time = suspicious && !run.warned;
+        run.warned |= suspicious;
+        first_time.then(|| run.what.clone())
+    }
+
+    /// Whether nearly every line since this one last came is one that keeps coming.
+    fn goes_round(&self, hash: u64, policy: &LoopPolicy) -> bool {
+        let before = self.recent.iter().rev().skip(1);
+        let between: Vec<u64> = before.map(|entry| entry.hash).take_while(|other| *other != hash).collect();
+        let again = |hash: &&u64| self.counts.get(*hash).is_some_and(|count| *count + 1 >= policy.count);
+        between.len() <= LONGEST_CYCLE && between.iter().filter(again).count() * 4 >= between.len() * 3
+    }
+
+    fn captured(&mut self, now: Moment, text: &str, policy: &LoopPolicy) -> Option<Repetition> {
+        let capture = policy.patterns.iter().find_map(|pattern| pattern.find(text))?;
+        if self.captures.len() >= CAPTURES {
+            self.captures.clear();
+        }
+        let (count, first) = self.captures.entry(hash(capture)).or_insert((0, now));
+        *count += 1;
+        if *count < policy.count {
+            return None;
+        }
+        let others = u32::try_from(*count - 1).unwrap_or(u32::MAX).max(1);
+        let what = Repetition { pattern: capture.to_owned(), count: *count, period: now.since(*first) / others };
+        let warn = *count == policy.count;
+        let since = *first;
+        self.run =
+            Some(Run { since, last: now, repeats: *count, news: 0, complains: true, warned: true, what: what.clone() });
+        warn.then_some(what)
+    }
+
+    /// What is a loop by now, and since when.
+    pub(super) fn looping(&self, now: Moment, policy: &LoopPolicy) -> Option<(&Repetition, Moment)> {
+        let run = self.run.as_ref().filter(|run| run.warned && run.is_serious() && !run.is_over(now))?;
+        (now.since(run.since) >= policy.lasting?).then_some((&run.what, run.since))
+    }
+
+    /// From 0, nothing repeats, to 100, a loop.
+    pub(super) fn suspicion(&self, now: Moment, policy: &LoopPolicy) -> u8 {
+        let Some(run) = self.run.as_ref().filter(|run| !run.is_over(now)) else { return 0 };
+        let lasting = policy.lasting.unwrap_or(Duration::MAX).as_secs_f64().max(1.0);
+        let share = (now.since(run.since).as_secs_f64() / lasting).min(1.0);
+        let (least, most) = match (run.warned, run.is_serious()) {
+            (false, _) => (10.0, 30.0),
+            (true, false) => (25.0, 45.0),
+            (true, true) => (50.0, 100.0),
+        };
+        // In range by construction.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let suspicion = (least + (most - least) * share) as u8;
+        suspicion
+    }
+
+    /// When [`looping`](Self::looping) changes if nothing happens before.
+    pub(super) fn deadline(&self, now: Moment, policy: &LoopPolicy) -> Option<Moment> {
+        let run = self.run.as_ref().filter(|run| run.warned && run.is_serious() && !run.is_over(now))?;
+        let starts = run.since + policy.lasting?;
+        Some(if now < starts { starts } else { run.last + run.patience() })
+    }
+}
+
+impl Run {
+    /// A plain line at a steady, slow pace is a sign of life; a complaint, or a flood, is a loop.
+    fn is_serious(&self) -> bool {
+        self.complains || self.what.period < HEARTBEAT
+    }
+
+    fn patience(&self) -> Duration {
+        (self.what.period * 3).clamp(Duration::from_secs(5), OVER)
+    }
+
+    fn is_over(&self, now: Moment) -> bool {
+        now.since(self.last) >= self.patience()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warnings(lines: impl Iterator<Item = String>) -> Vec<Repetition> {
+        let (mut loops, policy) = (Loops::default(), LoopPolicy::default());
+        let at = |index: usize| Moment::after_start(Duration::from_millis(index as u64 * 250));
+        lines.enumerate().filter_map(|(index, line)| loops.line(at(index), &line, &policy)).collect()
+    }
+
+    fn cycle(length: usize, rounds: usize) -> impl Iterator<Item = String> {
+        (0..length * rounds)
+            .map(move |n| format!("2026-11-16 00:00:{:02} error in step {}", n % 60, "x".repeat(n % length)))
+    }
+
+    #[test]
+    fn cycles_of_every_length_are_seen_through_changing_times() {
+        for length in [1, 2, 3, 12, 40, 64] {
+            assert_eq!(warnings(cycle(length, 8)).len(), 1, "cycle of {length}");
+        }
+    }
+
+    #[test]
+    fn a_complaint_with_another_number_is_the_same_complaint() {
+        let found = warnings((0..50).map(|n| format!("warning: skipped block {n}: no data")));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].pattern.starts_with("warning: skipped block"));
+    }
+
+    #[test]
+    fn work_that_looks_alike_is_not_a_loop() {
+        let compiling = (0..500).map(|n| format!("   Compiling crate-{n} v0.{n}.1"));
+        let table = (0..200).flat_map(|n| ["+-----+-----+".to_owned(), format!("| row | {n} |")]);
+        let failing = (0..300).map(|n| format!("tests/test_{n}.py::test_it FAILED [{}%]", n / 3));
+        let epochs = (0..100).flat_map(|n| [format!("Epoch {n}/100"), format!("loss: 0.{n}")]);
+        assert_eq!(warnings(compiling), []);
+        assert_eq!(warnings(table), []);
+        assert_eq!(warnings(failing), []);
+        assert_eq!(warnings(epochs), []);
+    }
+
+    #[test]
+    fn a_heartbeat_is_suspected_and_never_a_loop() {
+        let (mut loops, policy) = (Loops::default(), LoopPolicy::default());
+        let at = |seconds: u64| Moment::after_start(Duration::from_secs(seconds));
+        for n in 0..600 {
+            loops.line(at(n), "GET /health 200", &policy);
+            assert_eq!(loops.looping(at(n), &policy), None);
+        }
+        assert!(loops.suspicion(at(600), &policy) < 50);
+    }
+
+    #[test]
+    fn a_captured_text_repeats_whatever_lies_between() {
+        let policy = LoopPolicy { patterns: vec![Pattern::trusted("^Run: (.*)$")], ..LoopPolicy::default() };
+        let mut loops = Loops::default();
+        let found: Vec<_> = (0..10)
+            .flat_map(|n| [format!("Run: make {}", n % 2), format!("something new {n}")])
+            .filter_map(|line| loops.line(Moment::START, &line, &policy))
+            .collect();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].pattern, "make 0");
+    }
+}

@@ -1,0 +1,415 @@
+//! What changes merely because time passes, taken out of a line: spinners, times, clocks, dates, rates, growing dots.
+//!
+//! Percentages, sizes, counters and tokens stay: they show work.
+
+/// What was taken out of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Taken {
+    /// A spinner glyph.
+    pub(super) spinner: bool,
+    /// An elapsed or remaining time, a rate, growing dots.
+    pub(super) elapsed: bool,
+    /// A date: the times beside it are of the day, not of the work.
+    pub(super) date: bool,
+    /// Stands for what the spinners and times were: another number, another moment of the same work.
+    pub(super) ticks: u64,
+    /// Stands for what the clocks showed: `0:45` may be of the work or of the day.
+    pub(super) clocks: u64,
+}
+
+fn stir(sum: u64, text: &str, place: usize) -> u64 {
+    (sum ^ super::seen::hash(text)).rotate_left(7).wrapping_add(place as u64)
+}
+
+/// Writes `text` without what time alone changes into `out`.
+pub(super) fn mask(text: &str, out: &mut String) -> Taken {
+    out.clear();
+    let mut taken = Taken::default();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        if first.is_whitespace() {
+            if !out.is_empty() && !out.ends_with(' ') {
+                out.push(' ');
+            }
+            rest = &rest[first.len_utf8()..];
+            continue;
+        }
+        let at_word = out.chars().next_back().is_none_or(|last| !last.is_alphanumeric() && last != '.' && last != '_');
+        let Some((after, is)) = take(rest, first, at_word, out, &mut taken) else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        };
+        let (what, place) = (&rest[..rest.len() - after.len()], text.len() - rest.len());
+        match is {
+            Is::Tick => taken.ticks = stir(taken.ticks, what, place),
+            Is::Clock => taken.clocks = stir(taken.clocks, what, place),
+            Is::Other => {}
+        }
+        rest = after;
+    }
+    out.truncate(out.trim_end().len());
+    if out.contains("~ ~ ~") {
+        mask_transfer_meter(out);
+    }
+    taken
+}
+
+/// Whether what was taken turns or runs, as work in progress does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Is {
+    Tick,
+    Clock,
+    Other,
+}
+
+/// Takes one thing that time changes off the front of `rest`, if there is one.
+fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: &mut Taken) -> Option<(&'a str, Is)> {
+    if first == '.' || first == '…' {
+        return take_dots(rest, out).map(|after| (after, Is::Tick));
+    }
+    if is_spinner(first) {
+        taken.spinner = true;
+        return Some((&rest[first.len_utf8()..], Is::Tick));
+    }
+    if is_shape(first) {
+        let end = rest.find(|c| !is_shape(c)).unwrap_or(rest.len());
+        // A long run of blocks is a bar, and a bar that fills is progress.
+        if rest[..end].chars().count() <= 4 {
+            let turns = rest[..end].chars().any(|c| !is_cursor(c));
+            taken.spinner |= turns;
+            return Some((&rest[end..], if turns { Is::Tick } else { Is::Other }));
+        }
+        // A pulse that runs along a bar moves its blocks; only a bar that fills has others.
+        let mut blocks: Vec<char> = rest[..end].chars().collect();
+        blocks.sort_unstable();
+        out.extend(blocks);
+        return Some((&rest[end..], Is::Tick));
+    }
+    if !first.is_ascii() || !at_word {
+        return None;
+    }
+    if matches!(first, '|' | '/' | '-' | '\\' | '*' | '+') && is_lone(rest, out) {
+        taken.spinner = true;
+        return Some((&rest[1..], Is::Tick));
+    }
+    let (after, kind) = match first {
+        '0'..='9' => take_number(rest).or_else(|| take_labelled(rest, out))?,
+        '-' | '?' => (take_unknown(rest)?, Time::Elapsed),
+        'A'..='Z' => (take_calendar(rest)?, Time::Date),
+        _ => return None,
+    };
+    match kind {
+        Time::Elapsed | Time::Clock => taken.elapsed = true,
+        Time::Date => taken.date = true,
+    }
+    out.push('~');
+    let is = match kind {
+        Time::Elapsed => Is::Tick,
+        Time::Clock => Is::Clock,
+        Time::Date => Is::Other,
+    };
+    Some((after, is))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Time {
+    Elapsed,
+    Clock,
+    Date,
+}
+
+/// Glyphs that are drawn only to turn.
+pub(super) fn is_spinner(c: char) -> bool {
+    matches!(c,
+        '\u{2801}'..='\u{28ff}' | '◐'..='◕' | '◜'..='◡' | '◴'..='◷' | '◰'..='◳' | '●' | '○' | '◉' | '◎' | '◌' | '◍' | '◯'
+        | '\u{2720}'..='\u{274b}' | '·' | '•' | '∙' | '⋅' | '◦' | '⊶' | '⊷' | '⊙' | '⦿' | '⦾' | '☱'..='☴' | '★' | '☆'
+        | '⏳' | '⌛' | '\u{1f311}'..='\u{1f318}' | '\u{1f550}'..='\u{1f567}' | '⏺' | '◆' | '◇' | '◈' | '⬢' | '⬡')
+}
+
+/// Blocks and squares: a few of them are a pulse, many are a bar.
+fn is_shape(c: char) -> bool {
+    matches!(c, '\u{2580}'..='\u{259f}' | '■'..='▱' | '◢'..='◥' | '⬝' | '⬞' | '⬛' | '⬜' | '\u{2800}')
+}
+
+/// What programs draw as a blinking cursor.
+fn is_cursor(c: char) -> bool {
+    matches!(c, '█' | '▌' | '▐' | '▏' | '▎' | '▍' | '▕' | '▂' | '▁')
+}
+
+/// One sign between blanks.
+fn is_lone(rest: &str, out: &str) -> bool {
+    (out.is_empty() || out.ends_with(' ')) && rest[1..].chars().next().is_none_or(char::is_whitespace)
+}
+
+/// Dots that follow a word grow or blink; dots on their own are a test runner's.
+fn take_dots<'a>(rest: &'a str, out: &str) -> Option<&'a str> {
+    let end = rest.find(|c| c != '.' && c != '…').unwrap_or(rest.len());
+    if !rest[end..].chars().next().is_none_or(|c| c.is_whitespace() || c == '(') {
+        return None;
+    }
+    let attached =
+        out.chars().next_back().is_some_and(|last| last.is_alphanumeric() || matches!(last, ')' | '\'' | '"' | '~'));
+    (attached || end <= 3 && !out.is_empty()).then_some(&rest[end..])
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+/// A number that is a time, a date or a rate.
+fn take_number(rest: &str) -> Option<(&str, Time)> {
+    let whole = digits(rest);
+    if let Some(after) = take_iso_date(rest, whole) {
+        return Some((after, Time::Date));
+    }
+    if let Some(after) = take_clock(rest, whole) {
+        return Some((after, Time::Clock));
+    }
+    if let Some(after) = take_rate(&rest[number(rest)..]) {
+        return Some((after, Time::Elapsed));
+    }
+    take_duration(rest).map(|after| (after, Time::Elapsed))
+}
+
+/// A number without a unit whose label says that it is a time.
+fn take_labelled<'a>(rest: &'a str, out: &str) -> Option<(&'a str, Time)> {
+    let label = out.trim_end_matches([' ', ':', '=']).rsplit([' ', '(']).next()?;
+    let times = ["elapsed", "waited", "uptime", "seconds"].iter().any(|name| label.eq_ignore_ascii_case(name));
+    let after = &rest[number(rest)..];
+    (times && !after.starts_with(['%', '/'])).then_some((after, Time::Elapsed))
+}
+
+/// The length of a number with decimals and thousands.
+fn number(rest: &str) -> usize {
+    let end = rest.bytes().take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b',')).count();
+    rest[..end].trim_end_matches(['.', ',']).len()
+}
+
+/// `2026-11-16`, with a time or not, `16/Nov/2026:00:40:21 +0000`, `16-Nov-26`, `11/16/2026`.
+fn take_iso_date(rest: &str, whole: usize) -> Option<&str> {
+    let separator = rest[whole..].chars().next().filter(|c| matches!(c, '-' | '/' | '.'))?;
+    let second = &rest[whole + 1..];
+    let middle = digits(second);
+    let middle = if middle > 0 { middle } else { is_month(second).then_some(3)? };
+    let third = second.get(middle..)?.strip_prefix(separator)?;
+    let last = digits(third);
+    let plausible = match (whole, middle, last) {
+        (4, 1..=3, 1..=2) | (1..=2, 1..=2, 4) => true,
+        (1..=2, 3, 2 | 4) => is_month(second),
+        _ => false,
+    };
+    if !plausible {
+        return None;
+    }
+    let after = &third[last..];
+    let time = after.strip_prefix(['T', ' ', ':', '_']).unwrap_or(after);
+    let after = take_clock(time, digits(time)).unwrap_or(after);
+    let after = after.strip_prefix('Z').unwrap_or(after);
+    let zone = after.strip_prefix(' ').unwrap_or(after);
+    match zone.strip_prefix(['+', '-']).map(|zone| (zone, digits(zone))) {
+        Some((zone, 2 | 4)) => Some(&zone[digits(zone)..]),
+        _ => Some(after),
+    }
+}
+
+/// `0:34`, `12:03:09`, `12:03:09.911`, `1:02:03 AM`.
+fn take_clock(rest: &str, whole: usize) -> Option<&str> {
+    if !(1..=3).contains(&whole) {
+        return None;
+    }
+    let mut after = &rest[whole..];
+    let mut fields = 0;
+    while let Some(next) = after.strip_prefix(':') {
+        if digits(next) != 2 {
+            break;
+        }
+        after = &next[2..];
+        fields += 1;
+    }
+    if !(1..=3).contains(&fields) || after.starts_with(|c: char| c.is_alphanumeric() && c != 'Z' || c == ':') {
+        return None;
+    }
+    if let Some(fraction) = after.strip_prefix(['.', ',']).filter(|fraction| digits(fraction) > 0) {
+        after = &fraction[digits(fraction)..];
+    }
+    let half = after.trim_start();
+    let half = half.strip_prefix("AM").or_else(|| half.strip_prefix("PM"));
+    Some(half.filter(|end| !end.starts_with(char::is_alphanumeric)).unwrap_or(after))
+}
+
+/// What follows the number in `3.69 KiB/s`, `9.88it/s`, `1.2s/it`, `12 tokens/sec`.
+fn take_rate(after: &str) -> Option<&str> {
+    let unit = after.strip_prefix(' ').unwrap_or(after);
+    let name = unit.bytes().take_while(u8::is_ascii_alphabetic).count();
+    if name > 10 {
+        return None;
+    }
+    let per = unit[name..].strip_prefix('/')?;
+    let end = per.bytes().take_while(u8::is_ascii_alphabetic).count();
+    matches!(&per[..end], "s" | "sec" | "second" | "it" | "min" | "m" | "h" | "hour").then(|| &per[end..])
+}
+
+/// `34s`, `1m 2s`, `250 ms`, `2.0 seconds`, `1h2m`, with `ago` or not.
+fn take_duration(rest: &str) -> Option<&str> {
+    let mut after = duration_part(rest, true)?;
+    loop {
+        let next = after.strip_prefix([' ', ':']).unwrap_or(after);
+        match next.starts_with(|c: char| c.is_ascii_digit()).then(|| duration_part(next, false)).flatten() {
+            Some(end) => after = end,
+            None => return Some(after),
+        }
+    }
+}
+
+fn duration_part(rest: &str, may_stand_alone: bool) -> Option<&str> {
+    let after = &rest[number(rest)..];
+    let unit = after.strip_prefix(' ').filter(|_| may_stand_alone);
+    let spaced = unit.is_some();
+    let unit = unit.unwrap_or(after);
+    let end = unit.find(|c: char| !c.is_alphabetic()).unwrap_or(unit.len());
+    let name = &unit[..end];
+    let next = &unit[end..];
+    let known = match name {
+        "ms" | "s" | "sec" | "secs" | "second" | "seconds" | "min" | "mins" | "minute" | "minutes" | "hr" | "hrs"
+        | "hour" | "hours" | "ns" | "us" | "µs" | "μs" => true,
+        "m" | "h" | "d" | "w" => !spaced,
+        "day" | "days" | "week" | "weeks" => spaced,
+        _ => false,
+    };
+    if known {
+        return (!next.starts_with(['/', '_'])).then_some(next);
+    }
+    // `1h2m`: the unit runs into the next number.
+    let first = name.chars().next()?;
+    let run_on = matches!(first, 'h' | 'm' | 's' | 'd') && name.len() == 1 && !spaced;
+    (run_on && next.starts_with(|c: char| c.is_ascii_digit())).then_some(next)
+}
+
+/// A time or a rate that is not known yet: `--:--:--`, `--.-KB/s`, `?it/s`, `-:--`.
+fn take_unknown(rest: &str) -> Option<&str> {
+    let end = rest.find(|c| !matches!(c, '-' | '?' | ':' | '.')).unwrap_or(rest.len());
+    let (sign, after) = rest.split_at(end);
+    if sign.contains(':') && sign.len() >= 3 && !after.starts_with(char::is_alphanumeric) {
+        return Some(after);
+    }
+    take_rate(after)
+}
+
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+fn is_month(text: &str) -> bool {
+    MONTHS.iter().any(|month| text.starts_with(month))
+}
+
+/// `Mon Nov 16 00:33:39 UTC 2026`, `Nov 16 2026`, `Mon, 16 Nov 2026`.
+fn take_calendar(rest: &str) -> Option<&str> {
+    let mut after = rest;
+    let mut numbers = 0;
+    let mut names = 0;
+    loop {
+        let word = after.trim_start_matches([' ', ',']);
+        let end = word.find([' ', ',']).unwrap_or(word.len());
+        let next = &word[..end];
+        let day_or_month = DAYS.iter().chain(&MONTHS).any(|name| next.starts_with(name)) && next.len() <= 9;
+        let day = (1..=2).contains(&next.len()) && digits(next) == next.len() && names > 0 && numbers == 0;
+        let clock = || take_clock(next, digits(next)).is_some_and(str::is_empty);
+        let year = next.len() == 4 && digits(next) == 4;
+        let zone = matches!(next, "UTC" | "GMT" | "CET" | "CEST" | "AM" | "PM");
+        if day_or_month {
+            names += 1;
+        } else if day {
+            numbers += 1;
+        } else if numbers == 0 || !(clock() || year || zone) {
+            break;
+        }
+        after = &word[end..];
+        if after.is_empty() {
+            break;
+        }
+    }
+    (names > 0 && numbers > 0).then_some(after)
+}
+
+/// A transfer meter such as curl's: the numbers beside three clocks in a row are speeds.
+fn mask_transfer_meter(out: &mut String) {
+    let mut fields: Vec<&str> = out.split(' ').collect();
+    let Some(clocks) = fields.windows(3).position(|three| three.iter().all(|field| *field == "~")) else { return };
+    let numeric = |field: &str| field.starts_with(|c: char| c.is_ascii_digit());
+    for index in [clocks.wrapping_sub(1), clocks.wrapping_sub(2), clocks + 3] {
+        if let Some(field) = fields.get_mut(index).filter(|field| numeric(field)) {
+            *field = "~";
+        }
+    }
+    *out = fields.join(" ");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn masked(text: &str) -> String {
+        let mut out = String::new();
+        mask(text, &mut out);
+        out
+    }
+
+    fn same(one: &str, other: &str) {
+        assert_eq!(masked(one), masked(other), "{one:?} and {other:?} differ by time alone");
+    }
+
+    fn differ(one: &str, other: &str) {
+        assert_ne!(masked(one), masked(other), "{one:?} and {other:?} differ by work");
+    }
+
+    #[test]
+    fn spinners_and_elapsed_times_do_not_count() {
+        same("✽ Working… (24s)", "· Working… (1m 02s)");
+        same("⠸ Thinking... (esc to cancel, 49s)", "⠧ Thinking.. (esc to cancel, 1m)");
+        same("       █░  Waiting for model", "░█         Waiting for model");
+        same("| loading", "/ loading");
+        same("■■■■⬝⬝⬝⬝ busy", "⬝⬝■■■■⬝⬝ busy");
+        same("elapsed: 12", "elapsed: 13");
+        same("ETA 00:33 elapsed 12:03:09", "ETA --:-- elapsed 0:01");
+        same("Waiting for the cluster.....", "Waiting for the cluster............");
+        same("updated 2 minutes ago", "updated 45 seconds ago");
+    }
+
+    #[test]
+    fn dates_and_clocks_do_not_count() {
+        same("vm: Mon Nov 16 00:33:39 2026", "vm: Tue Dec  1 10:00:00 2026");
+        same("2026-11-16 01:29:09.911 link: x", "2026-12-16T02:29:09Z link: x");
+        same("[16/Nov/2026:00:40:21 +0000] GET", "[17/Nov/2026:10:40:22 +0000] GET");
+        same("done 12:29 AM", "done 1:05 PM");
+    }
+
+    #[test]
+    fn rates_and_the_speeds_of_a_transfer_meter_do_not_count() {
+        same("4.77 MiB/19.07 MiB (3.69 KiB/s, 66m)", "4.77 MiB/19.07 MiB (29.55 KiB/s, 6m)");
+        same("100/600 [00:10<00:50, 9.88it/s]", "100/600 [00:45<03:50,  2.2s/it]");
+        same("out 7%[> ] 292.97K --.-KB/s eta 9m 3s", "out 7%[> ] 292.97K  12.1KB/s eta 59s");
+        same(
+            " 7 3906k 7 292k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785",
+            " 7 3906k 7 292k 0 0 20000 0 0:03:41 0:01:44 0:02:57 --:--:--",
+        );
+    }
+
+    #[test]
+    fn counters_sizes_and_percentages_count() {
+        differ("✻ Baking (24s · ↓ 36 tokens)", "✻ Baking (25s · ↓ 37 tokens)");
+        differ("Receiving objects: 42.9% (15873/37000)", "Receiving objects: 43.0% (15873/37000)");
+        differ("4.77 MiB/19.07 MiB (3.69 KiB/s)", "4.78 MiB/19.07 MiB (3.69 KiB/s)");
+        differ("tests/test_a.py .....", "tests/test_a.py ......");
+        differ("......", ".......");
+        differ("██████████▏         ", "███████████         ");
+        differ("1714k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785", "1715k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785");
+    }
+
+    #[test]
+    fn names_and_versions_stay_whole() {
+        for text in ["src/module_3.rs", "gemini-2.5-flash", "v0.86.2", "crate-5 v0.5.9", "10.0.3.95", "May I go?"] {
+            assert_eq!(masked(text), text);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A regular expression that is compiled when it is first needed: start-up pays for none.
+
+use std::sync::OnceLock;
+
+use regex::Regex;
+
+/// A regular expression by its source.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    source: String,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Pattern {
+    /// The pattern `source`, checked now: for what a person wrote.
+    pub fn checked(source: &str) -> Result<Self, String> {
+        let regex = Regex::new(source).map_err(|error| error.to_string())?;
+        Ok(Self { source: source.to_owned(), compiled: OnceLock::from(Some(regex)) })
+    }
+
+    /// The pattern `source`, compiled at its first use: for what a test has checked. A wrong one matches nothing.
+    pub fn trusted(source: &str) -> Self {
+        Self { source: source.to_owned(), compiled: OnceLock::new() }
+    }
+
+    /// What was written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn regex(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| Regex::new(&self.source).ok()).as_ref()
+    }
+
+    /// Whether it occurs in `text`.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.regex().is_some_and(|regex| regex.is_match(text))
+    }
+
+    /// What it finds in `text`: its first group, else the whole match.
+    pub fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let found = self.regex()?.captures(text)?;
+        found.get(1).or_else(|| found.get(0)).map(|found| found.as_str())
+    }
+
+    /// `text` without what matches.
+    pub fn remove(&self, text: &str) -> String {
+        self.regex().map_or_else(|| text.to_owned(), |regex| regex.replace_all(text, "").into_owned())
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for Pattern {}

@@ -1,0 +1,138 @@
+//! What is known of one program: marks on its screen, as data.
+
+use serde::Deserialize;
+
+use super::Pattern;
+use super::waiting::View;
+
+/// The marks of one program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// What it is called.
+    pub name: String,
+    /// The commands it is started by.
+    pub commands: Vec<String>,
+    turn: Vec<Mark>,
+    question: Vec<Mark>,
+    prompt: Vec<Mark>,
+}
+
+/// Text in a region of the screen, with the company it must and must not keep there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mark {
+    text: Pattern,
+    bottom: usize,
+    with: Vec<Pattern>,
+    without: Vec<Pattern>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProfileFile {
+    name: String,
+    commands: Vec<String>,
+    #[serde(default)]
+    turn: Vec<MarkFile>,
+    #[serde(default)]
+    question: Vec<MarkFile>,
+    #[serde(default)]
+    prompt: Vec<MarkFile>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MarkFile {
+    text: String,
+    /// How many of the lowest rows that are not blank it is looked for in.
+    #[serde(default = "all_rows")]
+    bottom: usize,
+    #[serde(default)]
+    with: Vec<String>,
+    #[serde(default)]
+    without: Vec<String>,
+}
+
+const fn all_rows() -> usize {
+    usize::MAX
+}
+
+impl Profile {
+    /// Reads a profile; its patterns are checked only if `checked`, since that compiles them.
+    pub fn parse(toml: &str, checked: bool) -> Result<Self, String> {
+        let file: ProfileFile = toml::from_str(toml).map_err(|error| error.to_string())?;
+        let pattern = |source: &String| {
+            if checked { Pattern::checked(source) } else { Ok(Pattern::trusted(source)) }
+        };
+        let mark = |mark: &MarkFile| {
+            Ok::<_, String>(Mark {
+                text: pattern(&mark.text)?,
+                bottom: mark.bottom,
+                with: mark.with.iter().map(pattern).collect::<Result<_, _>>()?,
+                without: mark.without.iter().map(pattern).collect::<Result<_, _>>()?,
+            })
+        };
+        let marks = |all: &[MarkFile]| all.iter().map(mark).collect::<Result<Vec<_>, _>>();
+        let (turn, question, prompt) = (marks(&file.turn)?, marks(&file.question)?, marks(&file.prompt)?);
+        Ok(Self { name: file.name, commands: file.commands, turn, question, prompt })
+    }
+
+    /// The words that say a turn is in progress.
+    pub(super) fn turn(&self, view: View<'_>) -> Option<String> {
+        find(&self.turn, view).map(|(_, words)| words)
+    }
+
+    /// The words that ask.
+    pub(super) fn question(&self, view: View<'_>) -> Option<String> {
+        find(&self.question, view).map(|(row, _)| row)
+    }
+
+    /// The words that show it sits at its prompt.
+    pub(super) fn prompt(&self, view: View<'_>) -> Option<String> {
+        find(&self.prompt, view).map(|(row, _)| row)
+    }
+}
+
+/// The row a mark is in, and its words.
+fn find(marks: &[Mark], view: View<'_>) -> Option<(String, String)> {
+    marks.iter().find_map(|mark| mark.find(view))
+}
+
+impl Mark {
+    fn find(&self, view: View<'_>) -> Option<(String, String)> {
+        let (row, found) = view.bottom(self.bottom).find_map(|row| Some((row, self.text.find(row)?)))?;
+        let present = |pattern: &Pattern| view.bottom(self.bottom).any(|row| pattern.is_match(row));
+        (self.with.iter().all(present) && !self.without.iter().any(present)).then(|| (row.to_owned(), found.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::screen::Cursor;
+
+    fn rows(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_mark_needs_its_region_and_its_company() {
+        let toml = "name = 'x'\ncommands = ['x']\n[[question]]\ntext = 'cancel'\nbottom = 2\nwith = ['1\\.']\nwithout = ['busy']";
+        let profile = Profile::parse(toml, true).unwrap();
+        let question = |text: &str| {
+            let rows = rows(text);
+            profile.question(View { rows: &rows, cursor: Cursor::default(), alternate: false }).is_some()
+        };
+        assert!(question("1. yes\nesc to cancel"));
+        assert!(!question("esc to cancel"));
+        assert!(!question("1. yes busy\nesc to cancel"));
+        assert!(!question("1. yes\nesc to cancel\nmore\nrows"));
+    }
+
+    #[test]
+    fn a_wrong_profile_is_refused_with_a_reason() {
+        assert!(Profile::parse("name = 'x'\ncommands = []\nfoo = 1", true).unwrap_err().contains("foo"));
+        assert!(
+            Profile::parse("name = 'x'\ncommands = []\n[[turn]]\ntext = '('", true).unwrap_err().contains("unclosed")
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! The screen as a person sees it: an emulator behind a wall, so that whatever breaks it costs only the analysis.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use memchr::{memchr_iter, memchr2};
+
+use super::Size;
+
+thread_local! {
+    static CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic right now is caught by the analysis and costs nothing else; a panic hook should then keep quiet.
+pub fn panic_is_contained() -> bool {
+    CONTAINED.get()
+}
+
+/// A line as the program meant it: rows that only wrapped are one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Line {
+    /// The row it begins in, from 0.
+    pub(super) row: usize,
+    /// Its text without trailing blanks.
+    pub(super) text: String,
+}
+
+/// Where the cursor is, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Cursor {
+    pub(super) row: usize,
+    pub(super) col: usize,
+}
+
+/// The emulated screen.
+pub(super) struct Screen {
+    terminal: Option<avt::Terminal>,
+    size: Size,
+    margins: bool,
+    /// Text that nobody has needed to see yet: of a flood, most never will be shown.
+    pending: String,
+}
+
+impl std::fmt::Debug for Screen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Screen").field("size", &self.size).field("lost", &self.is_lost()).finish_non_exhaustive()
+    }
+}
+
+/// Text is shown at the latest when so much of it is pending.
+const MOST_PENDING: usize = 1 << 16;
+
+/// One column breaks wide characters, and a size without end is memory without end.
+fn clamp(size: Size) -> Size {
+    Size { cols: size.cols.clamp(2, 1000), rows: size.rows.clamp(1, 1000) }
+}
+
+impl Screen {
+    pub(super) fn new(size: Size) -> Self {
+        let size = clamp(size);
+        let terminal = avt::Terminal::new(size.cols.into(), size.rows.into()).ok();
+        Self { terminal, size, margins: false, pending: String::new() }
+    }
+
+    /// Its size, as far as it can be shown.
+    pub(super) const fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Whether the emulator broke; there is nothing to see from then on.
+    pub(super) const fn is_lost(&self) -> bool {
+        self.terminal.is_none()
+    }
+
+    /// Scrolling is confined to a part of the screen, or no longer.
+    pub(super) fn set_margins(&mut self, margins: bool) {
+        self.show();
+        self.margins = margins;
+    }
+
+    pub(super) fn resize(&mut self, size: Size) {
+        self.show();
+        let size = clamp(size);
+        self.size = size;
+        self.margins = false;
+        self.contained(|terminal| terminal.resize(size.cols.into(), size.rows.into()));
+    }
+
+    /// Shows it a control sequence.
+    pub(super) fn control(&mut self, sequence: &str) {
+        self.show();
+        self.contained(|terminal| terminal.feed(sequence));
+    }
+
+    /// Takes text, to be shown when somebody looks.
+    pub(super) fn text(&mut self, text: &str) {
+        if self.is_lost() {
+            return;
+        }
+        self.pending.push_str(text);
+        if self.pending.len() >= MOST_PENDING {
+            self.show();
+        }
+    }
+
+    /// Shows what is pending: all of it, or of a flood of whole lines the last screenful, which leaves the same picture.
+    pub(super) fn show(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        let pending = std::mem::take(&mut self.pending);
+        let shown = if self.margins { None } else { last_screenful(&pending, self.size.rows.into()) };
+        self.contained(|terminal| match shown {
+            Some(shown) => terminal.feed(["\r", shown]),
+            None => terminal.feed(&pending),
+        });
+        self.pending = pending;
+        self.pending.clear();
+    }
+
+    fn contained(&mut self, work: impl FnOnce(&mut avt::Terminal)) {
+        let Some(terminal) = self.terminal.as_mut() else { return };
+        CONTAINED.set(true);
+        let survived = catch_unwind(AssertUnwindSafe(|| work(terminal))).is_ok();
+        CONTAINED.set(false);
+        if !survived {
+            self.terminal = None;
+        }
+    }
+
+    pub(super) fn cursor(&self) -> Cursor {
+        self.terminal.as_ref().map_or_else(Cursor::default, |terminal| {
+            let cursor = terminal.cursor();
+            Cursor { row: cursor.row, col: cursor.col.min(usize::from(self.size.cols) - 1) }
+        })
+    }
+
+    /// Whether a full-screen program has the screen for itself.
+    pub(super) fn is_alternate(&self) -> bool {
+        self.terminal.as_ref().is_some_and(|terminal| terminal.active_screen_kind() == avt::ScreenKind::Alternate)
+    }
+
+    /// The visible rows as text, without trailing blanks.
+    pub(super) fn rows(&self) -> Vec<String> {
+        let Some(terminal) = &self.terminal else { return Vec::new() };
+        terminal.screen().visible_lines().map(|line| line.text().trim_end().to_owned()).collect()
+    }
+
+    /// The visible lines, wrapped rows joined, into `lines`, whose strings are used again.
+    pub(super) fn lines_into(&self, lines: &mut Vec<Line>) {
+        let mut count = 0;
+        if let Some(terminal) = &self.terminal {
+            let mut continues = false;
+            for (row, line) in terminal.screen().visible_lines().enumerate() {
+                if !continues {
+                    if count == lines.len() {
+                        lines.push(Line::default());
+                    }
+                    lines[count].row = row;
+                    lines[count].text.clear();
+                    count += 1;
+                }
+                lines[count - 1].text.extend(line.chars());
+                continues = line.is_wrapped();
+                if !continues {
+                    let text = &mut lines[count - 1].text;
+                    text.truncate(text.trim_end().len());
+                }
+            }
+        }
+        lines.truncate(count);
+        if let Some(last) = lines.last_mut() {
+            last.text.truncate(last.text.trim_end().len());
+        }
+    }
+}
+
+/// The end of `text` that alone decides what the screen shows after it, if the rest can be left out.
+///
+/// That holds where every line end is CR LF, so that each line starts at the left, and more lines follow than the
+/// screen has rows; shifts of the character set would be lost, so text with them is shown whole.
+fn last_screenful(text: &str, rows: usize) -> Option<&str> {
+    let bytes = text.as_bytes();
+    if bytes.len() < 2048 || memchr2(0x0e, 0x0f, bytes).is_some() {
+        return None;
+    }
+    let mut ends = 0_usize;
+    for end in memchr_iter(b'\n', bytes) {
+        if end == 0 || bytes[end - 1] != b'\r' {
+            return None;
+        }
+        ends += 1;
+    }
+    let skipped = ends.checked_sub(rows + 1).filter(|skipped| *skipped > 0)?;
+    let start = memchr_iter(b'\n', bytes).nth(skipped - 1)?;
+    Some(&text[start + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: Size = Size { cols: 20, rows: 4 };
+
+    fn texts(screen: &mut Screen) -> Vec<String> {
+        let mut lines = Vec::new();
+        screen.show();
+        screen.lines_into(&mut lines);
+        lines.into_iter().map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn rows_that_only_wrapped_are_one_line() {
+        let mut screen = Screen::new(SIZE);
+        screen.text("one\r\nabcdefghijklmnopqrstuvwxyz\r\n");
+        assert_eq!(texts(&mut screen)[..2], ["one", "abcdefghijklmnopqrstuvwxyz"]);
+        assert_eq!(screen.rows()[2], "uvwxyz");
+    }
+
+    #[test]
+    fn a_flood_of_lines_leaves_the_same_picture_whether_skipped_or_not() {
+        for lines in [3, 50, 400] {
+            let flood: Vec<String> = (0..lines).map(|n| format!("line {n} {}\r\n", "x".repeat(n % 50))).collect();
+            let flood = flood.concat();
+            let (mut skipping, mut whole) = (Screen::new(SIZE), Screen::new(SIZE));
+            for screen in [&mut skipping, &mut whole] {
+                screen.text("before");
+            }
+            skipping.text(&flood);
+            flood.split_inclusive('\n').for_each(|line| whole.control(line));
+            skipping.show();
+            assert_eq!(skipping.rows(), whole.rows());
+            assert_eq!(skipping.cursor(), whole.cursor());
+        }
+    }
+
+    #[test]
+    fn a_panic_inside_costs_only_the_picture() {
+        let mut screen = Screen::new(SIZE);
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|info| assert!(panic_is_contained(), "{info}")));
+        screen.contained(|_| panic!("broken"));
+        std::panic::set_hook(hook);
+        assert!(screen.is_lost());
+        screen.text("more");
+        assert!(screen.rows().is_empty());
+    }
+}

@@ -1,0 +1,276 @@
+//! From output to what was seen: sifted, shown to the emulator, looked at when it has settled.
+
+use std::time::Duration;
+
+use super::activity::{Activity, Circumstances};
+use super::appearing::Appearing;
+use super::clocks::Clocks;
+use super::lines::Lines;
+use super::loops::{Loops, Repetition};
+use super::policy::ActivityKind;
+use super::screen::{Line, Screen};
+use super::sieve::{Piece, Sieve};
+use super::waiting::View;
+use super::{Moment, Policy, Size, Stream};
+
+/// Output that has paused this long is a whole picture.
+const SETTLED: Duration = Duration::from_millis(30);
+/// Output that never pauses is looked at this often.
+const UNSETTLED: Duration = Duration::from_millis(250);
+/// A synchronized update that is never completed is looked at after this long.
+const UNFINISHED: Duration = Duration::from_millis(500);
+/// Complete updates are looked at no more often than this.
+const BETWEEN_FRAMES: Duration = Duration::from_millis(100);
+/// Nobody is woken for a look at once: the next output comes first most of the time, and the look is dated back.
+const LAZY: Duration = Duration::from_millis(300);
+/// How long a repaint after a resize, or an echo after a key, may take.
+const ECHO: Duration = Duration::from_secs(1);
+
+/// Output that was not looked at yet.
+#[derive(Debug, Clone, Copy)]
+struct Unseen {
+    first: Moment,
+    last: Moment,
+}
+
+#[derive(Debug)]
+struct Channel {
+    sieve: Sieve,
+    lines: Lines,
+}
+
+impl Default for Channel {
+    fn default() -> Self {
+        Self { sieve: Sieve::new(), lines: Lines::new() }
+    }
+}
+
+/// Everything that is seen of the command's output.
+#[derive(Debug)]
+pub(super) struct Sight {
+    channels: [Channel; 3],
+    screen: Screen,
+    activity: Activity,
+    appearing: Appearing,
+    pub(super) loops: Loops,
+    pub(super) clocks: Clocks,
+    title: String,
+    unseen: Option<Unseen>,
+    in_frame: bool,
+    looked: Moment,
+    resized: Option<Moment>,
+    typed: Option<Moment>,
+    lines: Vec<Line>,
+    /// The wording of the screen changed since somebody asked.
+    reworded: bool,
+    pub(super) suspected: Vec<Repetition>,
+}
+
+impl Sight {
+    pub(super) fn new(size: Size) -> Self {
+        Self {
+            channels: Default::default(),
+            screen: Screen::new(size),
+            activity: Activity::default(),
+            appearing: Appearing::default(),
+            loops: Loops::default(),
+            clocks: Clocks::default(),
+            title: String::new(),
+            unseen: None,
+            in_frame: false,
+            looked: Moment::START,
+            resized: None,
+            typed: None,
+            lines: Vec::new(),
+            reworded: true,
+            suspected: Vec::new(),
+        }
+    }
+
+    /// Takes output in.
+    pub(super) fn output(&mut self, now: Moment, stream: Stream, bytes: &[u8], policy: &Policy) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.clocks.byte = Some(now);
+        if policy.activity == ActivityKind::Bytes || self.screen.is_lost() {
+            self.clocks.progressed(now, "");
+        }
+        let mut channel = std::mem::take(&mut self.channels[stream as usize]);
+        let cols = self.screen.size().cols;
+        channel.sieve.push(bytes, stream != Stream::Terminal, cols, &mut |piece| {
+            self.piece(now, piece, &mut channel.lines, policy);
+        });
+        self.channels[stream as usize] = channel;
+    }
+
+    fn piece(&mut self, now: Moment, piece: Piece<'_>, lines: &mut Lines, policy: &Policy) {
+        match piece {
+            Piece::Text(text) => {
+                self.print(now, text, lines, policy);
+                self.screen.text(text);
+                self.touch(now);
+            }
+            Piece::Control { sequence, moves } => {
+                if moves {
+                    lines.moved(now);
+                }
+                self.screen.control(sequence);
+                self.touch(now);
+            }
+            Piece::Margins(set) => self.screen.set_margins(set),
+            Piece::Title(title) => {
+                if self.title != title {
+                    self.title.clear();
+                    self.title.push_str(title);
+                    self.clocks.turn = Some(now);
+                }
+            }
+            Piece::Frame(begins) => {
+                self.in_frame = begins;
+                if !begins && self.unseen.is_some() && now.since(self.looked) >= BETWEEN_FRAMES {
+                    self.look(policy);
+                }
+            }
+        }
+    }
+
+    /// New lines count as they come: whether they say anything new is for the loop detector to judge.
+    fn print(&mut self, now: Moment, text: &str, lines: &mut Lines, policy: &Policy) {
+        let (loops, suspected, clocks) = (&mut self.loops, &mut self.suspected, &mut self.clocks);
+        let screen = policy.activity == ActivityKind::Screen;
+        lines.text(now, text, &mut |line| {
+            if line.is_empty() {
+                return;
+            }
+            if screen && policy.counting.counts(line) {
+                clocks.progressed(now, line.trim());
+            }
+            suspected.extend(loops.line(now, line, &policy.loops));
+        });
+    }
+
+    const fn touch(&mut self, now: Moment) {
+        let first = match self.unseen {
+            Some(unseen) => unseen.first,
+            None => now,
+        };
+        self.unseen = Some(Unseen { first, last: now });
+    }
+
+    /// When the picture that was drawn is whole.
+    fn settles(&self) -> Option<Moment> {
+        let unseen = self.unseen?;
+        if self.in_frame {
+            return Some(unseen.first + UNFINISHED);
+        }
+        Some((unseen.last + SETTLED).min(unseen.first + UNSETTLED))
+    }
+
+    /// Looks at what has settled by now.
+    pub(super) fn catch_up(&mut self, now: Moment, policy: &Policy) {
+        if self.settles().is_some_and(|settles| settles <= now) {
+            self.look(policy);
+        }
+    }
+
+    /// When to look if nothing happens before.
+    pub(super) fn deadline(&self) -> Option<Moment> {
+        self.settles().map(|settles| settles + LAZY)
+    }
+
+    fn look(&mut self, policy: &Policy) {
+        let Some(Unseen { last: at, .. }) = self.unseen.take() else { return };
+        self.looked = at;
+        self.screen.show();
+        let recent = |moment: Option<Moment>| moment.is_some_and(|moment| at.since(moment) < ECHO);
+        let around = Circumstances {
+            all: recent(self.resized),
+            row: recent(self.typed).then(|| self.screen.cursor().row),
+            full_screen: self.screen.is_alternate(),
+        };
+        self.screen.lines_into(&mut self.lines);
+        let found = self.activity.look(at, &self.lines, around, &policy.counting);
+        if found.changed {
+            self.clocks.change = Some(at);
+        }
+        if found.animated {
+            self.clocks.turn = Some(at);
+        }
+        if found.reworded {
+            self.reworded = true;
+            self.appear(at, around, policy);
+        }
+        if let Some(by) = found.progress
+            && policy.activity == ActivityKind::Screen
+        {
+            self.clocks.progressed(at, &by);
+        }
+    }
+
+    /// On a painted screen the lines that appear are what is printed.
+    fn appear(&mut self, at: Moment, around: Circumstances, policy: &Policy) {
+        if !self.channels[Stream::Terminal as usize].lines.is_painted(at) || around.all {
+            return;
+        }
+        let ticking: Vec<usize> = self.activity.ticking(at).map(|(row, _)| row - 1).collect();
+        let (loops, suspected) = (&mut self.loops, &mut self.suspected);
+        self.appearing.look(at, &self.lines, |row| ticking.contains(&row) || around.row == Some(row), &mut |line| {
+            suspected.extend(loops.line(at, line, &policy.loops));
+        });
+    }
+
+    /// Somebody typed: what appears at the cursor next is the echo, unless the line was submitted.
+    pub(super) fn typed(&mut self, now: Moment, bytes: &[u8]) {
+        self.typed = (!bytes.iter().any(|byte| matches!(byte, b'\r' | b'\n'))).then_some(now);
+    }
+
+    pub(super) fn resized(&mut self, now: Moment, size: Size) {
+        self.screen.resize(size);
+        self.resized = Some(now);
+        self.touch(now);
+    }
+
+    /// Whether the wording of the screen changed since this was last asked.
+    pub(super) fn take_reworded(&mut self) -> bool {
+        std::mem::take(&mut self.reworded)
+    }
+
+    pub(super) fn with_view<T>(&self, see: impl FnOnce(View<'_>) -> T) -> T {
+        let rows = self.screen.rows();
+        see(View { rows: &rows, cursor: self.screen.cursor(), alternate: self.screen.is_alternate() })
+    }
+
+    /// The screen with everything on it that was printed.
+    pub(super) fn shown(&mut self) -> &Screen {
+        self.screen.show();
+        &self.screen
+    }
+
+    /// The screen as it was last looked at.
+    pub(super) const fn screen(&self) -> &Screen {
+        &self.screen
+    }
+
+    /// When what turns or times below the row has come to rest.
+    pub(super) fn rests_below(&self, row: usize) -> Option<Moment> {
+        self.activity.last_tick_below(row).map(Clocks::rest_after)
+    }
+
+    /// What moves on the screen although nothing counts, in words.
+    pub(super) fn moving(&self, now: Moment) -> Option<String> {
+        let mut rows = String::new();
+        let mut times = false;
+        for (row, timed) in self.activity.ticking(now) {
+            rows.push_str(if rows.is_empty() { "" } else { ", " });
+            rows.push_str(&row.to_string());
+            times |= timed;
+        }
+        let what = if times { "spinner or elapsed time" } else { "spinner" };
+        match (rows.is_empty(), self.clocks.turns(now)) {
+            (false, _) => Some(format!("{what} (row {rows})")),
+            (true, true) => Some("title or pulse".to_owned()),
+            (true, false) => None,
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The verdict: one pure function of what was seen and the time.
+
+use std::time::Duration;
+
+use super::sight::Sight;
+use super::waiting::{Wait, wait};
+use super::words::{quote, span};
+use super::{Known, Look, Moment, Policy, State};
+
+/// A question is believed after this much silence: a program that prints on did not ask.
+const ASKED: Duration = Duration::from_secs(2);
+/// A prompt, or a full-screen program at rest, after this much.
+const RESTED: Duration = Duration::from_secs(5);
+
+/// What the screen says about waiting, until its wording changes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Reading {
+    /// How it waits, from the screen.
+    pub(super) wait: Option<Wait>,
+    /// The wait is a mark of the profile or the user's, which holds whatever else moves.
+    known: bool,
+    /// The words that say a turn is in progress.
+    pub(super) turn: Option<String>,
+}
+
+impl Reading {
+    /// Reads the screen: generic signs first, then what is known of the program.
+    pub(super) fn read(sight: &Sight, policy: &Policy) -> Self {
+        sight.with_view(|view| {
+            let profile = policy.profile.as_ref();
+            let turn = profile.and_then(|profile| profile.turn(view));
+            let told = policy.waiting.iter().find_map(|pattern| view.bottom(2).find_map(|row| pattern.find(row)));
+            let question = told.map(str::to_owned).or_else(|| profile.and_then(|profile| profile.question(view)));
+            let known = question.is_some();
+            let wait = match question.map(Wait::Question).or_else(|| wait(view)) {
+                Some(wait @ (Wait::Question(_) | Wait::Menu(..))) => Some(wait),
+                other => profile.and_then(|profile| profile.prompt(view)).map(Wait::Prompt).or(other),
+            };
+            Self { wait, known, turn }
+        })
+    }
+
+    /// When the command waits by what the screen says, given that nothing more happens.
+    fn waits_from(&self, sight: &Sight) -> Option<Moment> {
+        let clocks = &sight.clocks;
+        let at_rest = |moment: Moment| clocks.rest().map_or(moment, |rest| rest.max(moment));
+        match self.wait.as_ref()? {
+            Wait::Question(_) if self.known => Some(clocks.progress + ASKED),
+            Wait::Menu(_, row) => {
+                let rest = sight.rests_below(*row).unwrap_or_default();
+                Some((clocks.progress + ASKED).max(rest))
+            }
+            Wait::Question(_) => Some(at_rest(clocks.progress + ASKED)),
+            Wait::Prompt(_) | Wait::FullScreen if self.turn.is_none() => Some(at_rest(clocks.progress + RESTED)),
+            Wait::Prompt(_) | Wait::FullScreen => None,
+        }
+    }
+}
+
+/// Everything the verdict rests on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts<'a> {
+    pub(super) policy: &'a Policy,
+    pub(super) sight: &'a Sight,
+    pub(super) reading: &'a Reading,
+    /// What the processes were doing, if somebody looked since the last progress.
+    pub(super) look: Option<&'a Look>,
+    /// Nobody is still out to look.
+    pub(super) settled: bool,
+    pub(super) exited: bool,
+}
+
+impl Facts<'_> {
+    /// The state of the run at `now`; `was` holds until a look that was asked for is answered.
+    pub(super) fn state(self, now: Moment, was: State) -> State {
+        let policy = self.policy;
+        if self.exited {
+            return State::Exited;
+        }
+        if policy.timeout.is_some_and(|timeout| now.since_start() >= timeout) {
+            return State::Overtime;
+        }
+        if self.sight.loops.looping(now, &policy.loops).is_some() {
+            return State::Looping;
+        }
+        if self.waits(now) {
+            return State::Waiting;
+        }
+        if self.is_silent(now) {
+            return if self.settled || was == State::Stalled { State::Stalled } else { was };
+        }
+        let warning = policy.idle.map(|idle| policy.warning(idle));
+        if warning.is_some_and(|warning| self.sight.clocks.silence(now) >= warning) {
+            return State::Quiet;
+        }
+        State::Active
+    }
+
+    /// Whether a limit of silence has passed.
+    pub(super) fn is_silent(self, now: Moment) -> bool {
+        self.policy.idle.is_some_and(|idle| self.sight.clocks.silence(now) >= idle) || self.is_mute(now)
+    }
+
+    fn is_mute(self, now: Moment) -> bool {
+        self.sight.clocks.byte.is_none() && self.policy.first_output.is_some_and(|limit| now.since_start() >= limit)
+    }
+
+    fn waits(self, now: Moment) -> bool {
+        self.reads().is_some() || self.reading.waits_from(self.sight).is_some_and(|from| now >= from)
+    }
+
+    /// What a look found that can only mean waiting.
+    fn reads(self) -> Option<&'static str> {
+        let look = self.look?;
+        if look.line_mode == Known::Yes && look.echo == Known::No && look.reads_terminal != Known::No {
+            return Some("the terminal does not show what is typed: a password");
+        }
+        (look.reads_terminal == Known::Yes).then_some("it is blocked in a read from the terminal")
+    }
+
+    /// The next moment at which the state can change by itself.
+    pub(super) fn moments(self) -> impl Iterator<Item = Moment> {
+        let (policy, clocks) = (self.policy, &self.sight.clocks);
+        let idle = policy.idle.map(|idle| clocks.progress + idle);
+        let quiet = policy.idle.map(|idle| clocks.progress + policy.warning(idle));
+        let mute = policy.first_output.filter(|_| clocks.byte.is_none()).map(|limit| Moment::START + limit);
+        let timeout = policy.timeout.map(|limit| Moment::START + limit);
+        let nearly = policy.timeout.map(|limit| Moment::START + policy.warning(limit));
+        let waits = self.reading.waits_from(self.sight);
+        let read = Some(clocks.progress + ASKED);
+        [idle, quiet, mute, timeout, nearly, waits, read].into_iter().flatten()
+    }
+
+    /// Why the state is `state`, in words.
+    pub(super) fn evidence(self, now: Moment, state: State) -> String {
+        match state {
+            State::Active => self.activity(now),
+            State::Quiet | State::Stalled => self.stillness(now),
+            State::Waiting => self.waiting(now),
+            State::Looping => self.repetition(now),
+            State::Overtime => format!("running for {}", span(now.since_start())),
+            State::Exited => "the command ended".to_owned(),
+        }
+    }
+
+    fn activity(self, now: Moment) -> String {
+        let clocks = &self.sight.clocks;
+        match clocks.progressed_by.as_str() {
+            "" if clocks.byte.is_none() => "started, nothing printed yet".to_owned(),
+            "" => format!("output {} ago", span(clocks.silence(now))),
+            by => format!("new text: {}", quote(by)),
+        }
+    }
+
+    fn stillness(self, now: Moment) -> String {
+        let clocks = &self.sight.clocks;
+        let silence = span(clocks.silence(now));
+        let mut words = match clocks.byte {
+            None => format!("nothing printed since the start {silence} ago"),
+            Some(_) if self.sight.screen().is_lost() => format!("no output for {silence}"),
+            Some(_) => match self.sight.moving(now) {
+                Some(moving) => format!("screen unchanged for {silence} except {moving}"),
+                None => format!("screen unchanged for {silence}"),
+            },
+        };
+        if let Some(turn) = &self.reading.turn {
+            words.push_str("; turn in progress: ");
+            words.push_str(&quote(turn));
+        }
+        if let Some(doing) = self.look.and_then(|look| look.doing.as_deref()) {
+            words.push_str("; ");
+            words.push_str(doing);
+        }
+        words
+    }
+
+    fn waiting(self, now: Moment) -> String {
+        let seen = match &self.reading.wait {
+            Some(Wait::Question(text) | Wait::Menu(text, _)) => Some(format!("it asks: {}", quote(text))),
+            Some(Wait::Prompt(text)) => Some(format!("it is at its prompt: {}", quote(text))),
+            Some(Wait::FullScreen) => Some("a full-screen program with nothing under way".to_owned()),
+            None => None,
+        };
+        let silence = span(self.sight.clocks.silence(now));
+        let words: Vec<String> = self.reads().map(str::to_owned).into_iter().chain(seen).collect();
+        format!("{}; unchanged for {silence}", words.join("; "))
+    }
+
+    fn repetition(self, now: Moment) -> String {
+        let Some((what, since)) = self.sight.loops.looping(now, &self.policy.loops) else { return String::new() };
+        let (pattern, period) = (quote(&what.pattern), span(what.period));
+        format!("{pattern} came {} times, every {period}, nothing new for {}", what.count, span(now.since(since)))
+    }
+}

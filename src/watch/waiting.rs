@@ -1,0 +1,343 @@
+//! Does it wait for a person? What any program does when it asks, before anything is known of this one.
+
+use super::screen::Cursor;
+
+/// The screen as it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) rows: &'a [String],
+    pub(super) cursor: Cursor,
+    /// A full-screen program has the screen for itself.
+    pub(super) alternate: bool,
+}
+
+impl<'a> View<'a> {
+    /// The last `count` rows that are not blank, the lowest first.
+    pub(super) fn bottom(self, count: usize) -> impl Iterator<Item = &'a str> {
+        self.rows.iter().rev().map(|row| row.trim()).filter(|row| !row.is_empty()).take(count)
+    }
+
+    /// The cursor's row up to the cursor.
+    fn before_cursor(self) -> &'a str {
+        let Some(row) = self.rows.get(self.cursor.row) else { return "" };
+        // Wide characters make this a column too far at worst, which trimming forgives.
+        let end = row.char_indices().nth(self.cursor.col).map_or(row.len(), |(index, _)| index);
+        row[..end].trim()
+    }
+}
+
+/// How the command waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// It asks: a question at the cursor, a pager.
+    Question(String),
+    /// It offers a choice, the row of which, from 0, is the second part: whatever moves above it is no work.
+    Menu(String, usize),
+    /// It sits at a prompt.
+    Prompt(String),
+    /// A full-screen program with nothing under way.
+    FullScreen,
+}
+
+/// What the screen alone says.
+pub(super) fn wait(view: View<'_>) -> Option<Wait> {
+    question(view)
+        .or_else(|| prompt(view).map(Wait::Prompt))
+        .or_else(|| (view.alternate && view.rows.iter().any(|row| !row.is_empty())).then_some(Wait::FullScreen))
+}
+
+fn question(view: View<'_>) -> Option<Wait> {
+    if let Some(menu) = menu(view) {
+        return Some(menu);
+    }
+    let head = view.before_cursor();
+    let row = view.rows.get(view.cursor.row).map_or("", |row| row.trim());
+    // Text right of the cursor means that the cursor rests on something, unless that is a suggested answer.
+    if !head.is_empty()
+        && (row.len() == head.len() || row[head.len()..].trim_start().starts_with(['(', '[', '…']))
+        && (is_pager(head) || asks(head))
+    {
+        return Some(Wait::Question(head.to_owned()));
+    }
+    if head.is_empty() || is_pager(row) {
+        let last =
+            view.rows[..view.rows.len().min(view.cursor.row + 1)].iter().rev().find(|row| !row.is_empty())?.trim();
+        if is_pager(last) && view.cursor.row + 1 >= view.rows.len() || is_request(last) {
+            return Some(Wait::Question(last.to_owned()));
+        }
+    }
+    None
+}
+
+/// A line that ends as a question does.
+fn asks(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    let bare = without_default(&lower);
+    lower.contains("press any key")
+        || ["press enter", "press return", "hit enter", "hit any key", "press <enter>", "press [enter]"]
+            .iter()
+            .any(|key| lower.contains(key))
+        || ["y/n", "yes/no", "(y)es", "[yes]", "[no]", "y/n/", "yes / no"]
+            .iter()
+            .any(|choice| last_part(&lower).contains(choice))
+        || bare.ends_with('?')
+        || bare.ends_with(':') && bare.chars().any(char::is_alphabetic)
+        || lower.starts_with("? ")
+}
+
+/// The end of a line, where the choices stand.
+fn last_part(line: &str) -> &str {
+    let start = line.char_indices().rev().nth(31).map_or(0, |(index, _)| index);
+    &line[start..]
+}
+
+/// `package name: (demo)` without the answer it suggests.
+fn without_default(line: &str) -> &str {
+    let line = line.trim_end_matches([' ', '>', '›', '»']);
+    let open = match line.chars().next_back() {
+        Some(')') => line.rfind('('),
+        Some(']') => line.rfind('['),
+        _ => None,
+    };
+    match open {
+        Some(at) if at > 0 => line[..at].trim_end(),
+        _ => line,
+    }
+}
+
+fn is_pager(line: &str) -> bool {
+    line == ":"
+        || line.ends_with("(END)")
+        || line.starts_with("--More--")
+        || line.starts_with("-- More --")
+        || line.starts_with("lines ") && line.contains('-') && line.len() < 40
+        || line.starts_with("Manual page ")
+        || line.ends_with("(press h for help or q to quit)")
+}
+
+/// A line of its own that asks for something to be typed below it.
+fn is_request(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    let first = lower.trim_start_matches(|c: char| !c.is_alphanumeric()).split(' ').next().unwrap_or("");
+    let asks = matches!(
+        first,
+        "type"
+            | "enter"
+            | "input"
+            | "choose"
+            | "select"
+            | "pick"
+            | "provide"
+            | "specify"
+            | "paste"
+            | "please"
+            | "what"
+            | "which"
+            | "who"
+            | "where"
+            | "how"
+            | "do"
+            | "are"
+            | "is"
+            | "should"
+            | "would"
+            | "continue"
+            | "proceed"
+            | "password"
+            | "name"
+    );
+    lower.contains("press any key")
+        || lower.contains("press enter")
+        || asks && without_default(&lower).ends_with([':', '?'])
+}
+
+/// Signs that point at the chosen line of a menu.
+const POINTERS: [char; 12] = ['❯', '›', '>', '●', '▶', '➤', '→', '◉', '»', '➜', '▸', '◆'];
+
+/// A menu: one choice pointed at among others of its kind, and either numbers, a word on the keys, or a question.
+fn menu(view: View<'_>) -> Option<Wait> {
+    let last = view.rows.iter().rposition(|row| !row.is_empty())?;
+    let from = last.saturating_sub(20);
+    let choices: Vec<&str> = view.rows[from..=last].iter().map(|row| inside(row)).collect();
+    let keys = choices.iter().rev().filter(|row| !row.is_empty()).take(3).any(|row| names_keys(row));
+    for (index, choice) in choices.iter().enumerate().rev() {
+        let Some(text) = choice.strip_prefix(POINTERS).map(str::trim_start).filter(|text| !text.is_empty()) else {
+            continue;
+        };
+        let menu = || Wait::Menu(text.to_owned(), from + index);
+        let siblings = || choices[index + 1..].iter().take(4).chain(choices[..index].iter().rev().take(4));
+        if let Some(number) = ordinal(text)
+            && siblings().any(|other| ordinal(other).is_some_and(|other| other.abs_diff(number) == 1))
+        {
+            return Some(menu());
+        }
+        let next_to = |other: Option<&&str>| {
+            other.is_some_and(|other| !other.is_empty() && !is_rule(other) && !names_keys(other))
+        };
+        let among = next_to(choices.get(index + 1)) || next_to(choices.get(index.wrapping_sub(1)));
+        let above = &choices[index.saturating_sub(8)..index];
+        if !among
+            || !above
+                .iter()
+                .any(|row| row.ends_with('?') || row.starts_with("? ") || row.contains("? ") && !row.starts_with('?'))
+        {
+            continue;
+        }
+        if keys {
+            return Some(menu());
+        }
+        if above.iter().any(|row| row.ends_with('?')) || above.last().is_some_and(|row| row.starts_with("? ")) {
+            return Some(Wait::Question(text.to_owned()));
+        }
+    }
+    let (lowest, buttons) = choices.iter().enumerate().rev().take(8).find(|(_, row)| offers_both(row))?;
+    keys.then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
+}
+
+/// A row of buttons: one to agree and one to refuse.
+fn offers_both(row: &str) -> bool {
+    let lower = row.to_lowercase();
+    let has = |wanted: &[&str]| lower.split(|c: char| !c.is_alphanumeric()).any(|word| wanted.contains(&word));
+    has(&["yes", "allow", "approve", "accept", "ok", "run"])
+        && has(&["no", "reject", "deny", "decline", "cancel", "skip"])
+        && row.len() < 100
+}
+
+/// A row without the frame around it.
+fn inside(row: &str) -> &str {
+    row.trim_matches(|c: char| c.is_whitespace() || ('\u{2500}'..='\u{257f}').contains(&c) || c == '|')
+}
+
+/// The number of a numbered choice.
+fn ordinal(text: &str) -> Option<u32> {
+    let text = text.trim_start_matches(['[', '(', ' ']);
+    let end = text.find(|c: char| !c.is_ascii_digit()).filter(|end| (1..=2).contains(end))?;
+    let mark = text[end..].chars().next()?;
+    matches!(mark, '.' | ')' | ':' | ']').then(|| text[..end].parse().ok()).flatten()
+}
+
+/// A row that says which keys choose.
+fn names_keys(row: &str) -> bool {
+    let lower = row.to_lowercase();
+    let keys = lower.contains("enter")
+        || lower.contains('⏎')
+        || lower.contains('↑')
+        || lower.contains("esc")
+        || lower.contains("tab")
+        || lower.contains("arrow");
+    keys && ["select", "confirm", "submit", "navigate", "choose", "toggle"].iter().any(|verb| lower.contains(verb))
+}
+
+/// Signs that end a prompt.
+const PROMPTS: [char; 8] = ['>', '$', '#', '%', '❯', '›', '»', 'λ'];
+
+fn prompt(view: View<'_>) -> Option<String> {
+    let head = inside(view.before_cursor());
+    let directly = view.cursor.col <= view.rows.get(view.cursor.row).map_or(0, |row| row.chars().count()) + 2;
+    let debugger = head.starts_with('(') && head.ends_with(')') && head.len() < 24;
+    if directly && (head.ends_with(PROMPTS) || debugger) {
+        return Some(head.to_owned());
+    }
+    // Programs that hide the cursor frame their input with rules.
+    let last = view.rows.iter().rposition(|row| !row.is_empty())?;
+    for index in (last.saturating_sub(9)..=last).rev() {
+        let text = inside(&view.rows[index]);
+        let rest = text.strip_prefix(['>', '❯', '›', '»', '*', '!', '➜', '→', '$']);
+        let framed = |row: Option<&String>| row.is_some_and(|row| is_rule(row));
+        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\u{a0}']))
+            && framed(view.rows.get(index.wrapping_sub(1)))
+            && framed(view.rows.get(index + 1))
+        {
+            return Some(text.to_owned());
+        }
+    }
+    None
+}
+
+/// A row that is nothing but a line across.
+fn is_rule(row: &str) -> bool {
+    let row = row.trim();
+    row.chars().count() >= 10 && row.chars().all(|c| matches!(c, '\u{2500}'..='\u{259f}' | '-' | '=' | '_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cursor stands where `¶` is, else after the last row.
+    fn look(screen: &str, alternate: bool) -> Option<Wait> {
+        let mut cursor = Cursor { row: screen.lines().count(), col: 0 };
+        let mut rows: Vec<String> = screen.lines().map(str::to_owned).collect();
+        for (row, text) in rows.iter_mut().enumerate() {
+            if let Some(at) = text.find('¶') {
+                cursor = Cursor { row, col: text[..at].chars().count() };
+                *text = text.replace('¶', "").trim_end().to_owned();
+            }
+        }
+        rows.resize(24, String::new());
+        wait(View { rows: &rows, cursor, alternate })
+    }
+
+    #[test]
+    fn questions_at_the_cursor_are_seen() {
+        for screen in [
+            "Do you want to continue? [Y/n] ¶",
+            "Overwrite? (y/N) ¶",
+            "(me@host) Password: ¶",
+            "Enter passphrase for key '/x': ¶",
+            "Project name: ¶",
+            "package name: (demo) ¶",
+            "Run it? (Y)es/(N)o/(D)on't ask again [Yes]: ¶",
+            "Are you sure you want to continue connecting (yes/no/[fingerprint])? ¶",
+            "Press any key to continue . . . ¶",
+            "Type the name of the release:",
+            "text\n:¶",
+            "text\n(END)¶",
+            "text\n--More--(5%)¶",
+        ] {
+            assert!(matches!(look(screen, false), Some(Wait::Question(_))), "{screen:?}: {:?}", look(screen, false));
+        }
+    }
+
+    #[test]
+    fn menus_are_seen_with_the_cursor_anywhere() {
+        for screen in [
+            " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel",
+            "│ Allow it?      │\n│ ● 1. Allow once │\n│   2. No         │",
+            "? Which framework?\n❯ react\n  vue\n\n↑↓ navigate • ⏎ select",
+            "◆  May it call the tool?\n│  ● Allow\n│  ○ Always allow\n│  ○ Deny\n└",
+            "  Permission required\n  Allow once   Allow always   Reject\n  ⇆ select  enter confirm",
+            "  Would you like to run it?\n› 1. Yes (y)\n  2. No (esc)\n  Press enter to confirm or esc to cancel",
+        ] {
+            assert!(matches!(look(screen, false), Some(Wait::Menu(..) | Wait::Question(_))), "{screen:?}");
+        }
+    }
+
+    #[test]
+    fn prompts_are_seen() {
+        for screen in
+            [">>> ¶", "sqlite> ¶", "me@host:~$ ¶", "(gdb) ¶", "────────────\n❯ \n────────────\n  ? for shortcuts"]
+        {
+            assert!(matches!(look(screen, false), Some(Wait::Prompt(_))), "{screen:?}: {:?}", look(screen, false));
+        }
+    }
+
+    #[test]
+    fn a_full_screen_program_at_rest_waits_for_its_user() {
+        assert_eq!(look("~\n~\n\"file\" 2 lines", true), Some(Wait::FullScreen));
+    }
+
+    #[test]
+    fn work_is_not_a_question() {
+        for screen in [
+            "Optimising (this can take a minute) ...",
+            "Blocking waiting for file lock on artifact directory",
+            "Cloning into 'x'...",
+            "    Building [=======>     ] 6/9: crate-3(build)\r",
+            "12:00:01 listening on http://localhost:8080",
+            "",
+        ] {
+            assert_eq!(look(screen, false), None, "{screen:?}");
+        }
+    }
+}
