@@ -109,7 +109,7 @@ impl Session {
                 eprintln!("idlewatch: could not be killed and still there: {}\r", names.join(", "));
                 return;
             }
-            tree::signal_all(self.monitor.pid, self.child, Signal::KILL);
+            tree::signal_all(self.monitor.pid, self.group, Signal::KILL);
             std::thread::sleep(super::RESCAN);
         }
     }

@@ -15,9 +15,9 @@ use super::terminal::Terminal;
 use super::{Session, Signal};
 
 /// The signals that these keys cause in the command's terminal, where the command itself stands in its foreground.
-pub fn signals_typed(pty: &Pty, typed: &[u8]) -> Vec<Signal> {
+pub fn signals_typed(pty: &Pty, group: i32, typed: &[u8]) -> Vec<Signal> {
     let Ok(settings) = pty.settings() else { return Vec::new() };
-    if !settings.local_flags.contains(LocalFlags::ISIG) {
+    if pty.foreground() != Some(group) || !settings.local_flags.contains(LocalFlags::ISIG) {
         return Vec::new();
     }
     [(Key::VINTR, Signal::INT), (Key::VQUIT, Signal::QUIT)]
@@ -34,8 +34,7 @@ impl Session {
     /// Without us these keys would reach everybody in our process group: a make or a script that runs us, the other
     /// end of a pipeline. They did not, because our terminal is raw; so we pass them on.
     pub(super) fn spread(&self, signals: &[Signal]) {
-        let in_front = self.pty.as_ref().and_then(Pty::foreground) == Some(self.group());
-        if self.place != Place::SessionLeader && in_front {
+        if self.place != Place::SessionLeader {
             for signal in signals {
                 to_our_group(*signal);
             }
@@ -47,13 +46,8 @@ impl Session {
         if let (None, Place::Job { .. } | Place::SessionLeader | Place::Orphaned) = (self.ended, self.place) {
             // SAFETY: kill takes two numbers and has no effect on our memory. The monitor has not told us of the
             // command's end, so its process id is its own.
-            unsafe { libc::kill(-self.group(), signal.number()) };
+            unsafe { libc::kill(-self.group, signal.number()) };
         }
-    }
-
-    /// The command's process group.
-    fn group(&self) -> i32 {
-        nix::unistd::getpgid(Some(Pid::from_raw(self.child))).map_or(self.child, Pid::as_raw)
     }
 
     /// Takes our terminal for the command: raw, and the command in the foreground of its own.
@@ -105,7 +99,7 @@ impl Session {
     pub(super) fn stopped(&mut self, signal: Signal) {
         self.relay_all();
         let ours = self.terminal.as_ref().is_some_and(Terminal::is_ours);
-        let has_it = self.pty.as_ref().and_then(Pty::foreground) == Some(self.group());
+        let has_it = self.pty.as_ref().and_then(Pty::foreground) == Some(self.group);
         if matches!(signal, Signal::TTIN | Signal::TTOU) && self.pty.is_some() && ours && !has_it {
             self.on_demand = false;
             self.come_to_front();

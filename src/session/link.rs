@@ -25,7 +25,12 @@ pub enum Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
     /// The command runs and has this process id.
-    Started(i32),
+    Started {
+        /// Its process id.
+        pid: i32,
+        /// Its process group.
+        group: i32,
+    },
     /// The command could not be started, for this reason (errno).
     Failed(i32),
     /// The command was stopped by this signal.
@@ -38,7 +43,7 @@ pub enum News {
 #[derive(Debug)]
 pub struct Link(UnixStream);
 
-const SIZE: usize = 8;
+const SIZE: usize = 12;
 
 impl Link {
     /// Both ends.
@@ -56,12 +61,12 @@ impl Link {
             Order::Background => (3, 0),
             Order::Finish => (4, 0),
         };
-        let _ = self.send(kind, value);
+        let _ = self.send(kind, [value, 0]);
     }
 
     /// Reads the next order; none when idlewatch is gone.
     pub fn next_order(&self) -> Option<Order> {
-        let (kind, value) = self.receive()?;
+        let (kind, [value, _]) = self.receive()?;
         Some(match kind {
             0 => Order::Signal(Signal::from_number(value)?),
             1 => Order::SignalGroup(Signal::from_number(value)?),
@@ -73,20 +78,20 @@ impl Link {
 
     /// Tells idlewatch. An idlewatch that is gone is noticed where its orders are read.
     pub fn report(&self, news: News) {
-        let (kind, value) = match news {
-            News::Started(pid) => (0, pid),
-            News::Failed(errno) => (1, errno),
-            News::Stopped(signal) => (2, signal.number()),
-            News::Ended(status) => (3, status),
+        let (kind, values) = match news {
+            News::Started { pid, group } => (0, [pid, group]),
+            News::Failed(errno) => (1, [errno, 0]),
+            News::Stopped(signal) => (2, [signal.number(), 0]),
+            News::Ended(status) => (3, [status, 0]),
         };
-        let _ = self.send(kind, value);
+        let _ = self.send(kind, values);
     }
 
     /// Reads the next news; none when the monitor is gone.
     pub fn next_news(&self) -> Option<News> {
-        let (kind, value) = self.receive()?;
+        let (kind, [value, other]) = self.receive()?;
         Some(match kind {
-            0 => News::Started(value),
+            0 => News::Started { pid: value, group: other },
             1 => News::Failed(value),
             2 => News::Stopped(Signal::from_number(value)?),
             _ => News::Ended(value),
@@ -98,17 +103,19 @@ impl Link {
         let _ = self.0.shutdown(std::net::Shutdown::Both);
     }
 
-    fn send(&self, kind: u8, value: i32) -> io::Result<()> {
+    fn send(&self, kind: u8, values: [i32; 2]) -> io::Result<()> {
         let mut message = [0; SIZE];
         message[0] = kind;
-        message[4..].copy_from_slice(&value.to_ne_bytes());
+        message[4..8].copy_from_slice(&values[0].to_ne_bytes());
+        message[8..].copy_from_slice(&values[1].to_ne_bytes());
         (&self.0).write_all(&message)
     }
 
-    fn receive(&self) -> Option<(u8, i32)> {
+    fn receive(&self) -> Option<(u8, [i32; 2])> {
         let mut message = [0; SIZE];
         (&self.0).read_exact(&mut message).ok()?;
-        Some((message[0], i32::from_ne_bytes([message[4], message[5], message[6], message[7]])))
+        let value = |at: usize| message[at..at + 4].try_into().map(i32::from_ne_bytes).ok();
+        Some((message[0], [value(4)?, value(8)?]))
     }
 }
 
@@ -135,7 +142,9 @@ mod tests {
             ours.order(order);
             assert_eq!(theirs.next_order(), Some(order));
         }
-        for news in [News::Started(42), News::Failed(2), News::Stopped(Signal::TSTP), News::Ended(0x0100)] {
+        for news in
+            [News::Started { pid: 42, group: 43 }, News::Failed(2), News::Stopped(Signal::TSTP), News::Ended(0x0100)]
+        {
             theirs.report(news);
             assert_eq!(ours.next_news(), Some(news));
         }

@@ -80,6 +80,8 @@ struct Session {
     monitor: Monitor,
     /// The command's process id.
     child: i32,
+    /// Its process group.
+    group: i32,
     place: Place,
     /// The command's terminal; none if it has none, or after ours was hung up.
     pty: Option<Pty>,
@@ -239,10 +241,10 @@ impl Session {
                     self.observe(&Observation::Exited);
                 }
             }
-            Some(News::Started(_)) => {}
+            Some(News::Started { .. }) => {}
             Some(News::Failed(_)) | None => {
                 // Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay.
-                tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.child, Signal::KILL);
+                tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.group, Signal::KILL);
                 self.reason = Some(Reason::Error);
                 self.ended = Some(Status::Signal(Signal::KILL));
             }
@@ -325,7 +327,8 @@ impl Session {
             Ok(0) | Err(_) => self.hang_up(),
             Ok(count) => {
                 let typed = &buffer[..count];
-                let signals = job::signals_typed(pty, typed);
+                // Before the keys arrive: the command may be gone right after.
+                let signals = job::signals_typed(pty, self.group, typed);
                 self.keyboard.enter(pty.as_fd(), typed);
                 self.spread(&signals);
                 self.observe(&Observation::Typed(typed));
@@ -375,7 +378,7 @@ impl Session {
             }
             Action::Signal { signal, reason } => {
                 self.reason.get_or_insert(reason);
-                tree::signal_all(self.monitor.pid, self.child, signal);
+                tree::signal_all(self.monitor.pid, self.group, signal);
             }
         }
     }

@@ -73,7 +73,7 @@ impl Watchman {
         }
         self.let_go(outer.as_ref());
         let Ok(children) = child_signals() else { return self.end_everything(outer) };
-        self.link.report(News::Started(self.child));
+        self.link.report(News::Started { pid: self.child, group: self.group });
         loop {
             self.reap();
             let mut fds =

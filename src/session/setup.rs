@@ -102,8 +102,8 @@ impl Session {
         };
         tree::adopt_orphans();
         let monitor = Monitor::start(launch, outer).map_err(failed("cannot start a process"))?;
-        let child = match monitor.link.next_news() {
-            Some(News::Started(pid)) => pid,
+        let (child, group) = match monitor.link.next_news() {
+            Some(News::Started { pid, group }) => (pid, group),
             Some(News::Failed(errno)) => {
                 drop(terminal);
                 bury(&monitor);
@@ -121,6 +121,7 @@ impl Session {
             signals,
             monitor,
             child,
+            group,
             place,
             pty,
             slave,

@@ -30,6 +30,8 @@ pub struct Signals {
 impl Signals {
     /// Holds back every signal until [`catch`](Self::catch), so that none is lost in between.
     pub fn hold_back() -> io::Result<()> {
+        // An ignored SIGCHLD would keep us and the monitor from learning how a child ended.
+        default_action(Nix::SIGCHLD)?;
         Ok(sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::all()), None)?)
     }
 
@@ -39,10 +41,8 @@ impl Signals {
     /// end us at once.
     pub fn catch() -> io::Result<Self> {
         // Rust's own handlers for these swallow the first one that is sent from outside.
-        // An ignored SIGCHLD would keep us from learning how the monitor ended.
-        for signal in [Nix::SIGSEGV, Nix::SIGBUS, Nix::SIGCHLD] {
-            // SAFETY: the default action runs no code of ours.
-            unsafe { sigaction(signal, &SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty())) }?;
+        for signal in [Nix::SIGSEGV, Nix::SIGBUS] {
+            default_action(signal)?;
         }
         let (read, write) = UnixStream::pair()?;
         let caught = (1..=libc::SIGSYS).chain(real_time()).filter(|number| {
@@ -85,6 +85,13 @@ impl Signals {
             })
             .collect()
     }
+}
+
+fn default_action(signal: Nix) -> io::Result<()> {
+    let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+    // SAFETY: the default action runs no code of ours.
+    unsafe { sigaction(signal, &default) }?;
+    Ok(())
 }
 
 impl AsFd for Signals {
