@@ -3,10 +3,13 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use std::str::FromStr;
+
 use clap::{Args, CommandFactory, Parser, ValueEnum};
 
+use crate::exit::Reason;
 use crate::signal::Signal;
-use crate::watch::Size;
+use crate::watch::{Guard, Size, Step, parse_ladder};
 
 /// `idlewatch [OPTIONS] [--] COMMAND [ARG]...`
 #[derive(Debug, Clone, Parser)]
@@ -27,9 +30,25 @@ pub struct RunCli {
     #[command(flatten)]
     pub detect: DetectArgs,
 
-    /// How a command is ended.
+    /// Who may speak for a silent command.
+    #[command(flatten)]
+    pub guards: GuardArgs,
+
+    /// What is done about a command that is stuck.
     #[command(flatten)]
     pub ladder: LadderArgs,
+
+    /// Starting it again.
+    #[command(flatten)]
+    pub relaunch: RelaunchArgs,
+
+    /// The exit status.
+    #[command(flatten)]
+    pub exit: ExitArgs,
+
+    /// What idlewatch says.
+    #[command(flatten)]
+    pub say: SayArgs,
 
     /// The command's terminal.
     #[command(flatten)]
@@ -55,6 +74,18 @@ pub struct LimitArgs {
     /// Act when nothing at all was printed this long after the start
     #[arg(long, value_name = "DUR", default_value = "off", value_parser = limit)]
     pub first_output: Limit,
+
+    /// The ceiling: guards cannot defer beyond this much silence ('off': they can)
+    #[arg(long, value_name = "DUR", default_value = "30m", value_parser = limit)]
+    pub max_idle: Limit,
+
+    /// The command has said that it is finished when this is on its screen
+    #[arg(long, value_name = "REGEX")]
+    pub done: Option<String>,
+
+    /// How long it may stay after that, silently, before it is ended as a success
+    #[arg(long, value_name = "DUR", default_value = "1m", value_parser = duration)]
+    pub done_idle: Duration,
 
     /// Warn when this share of a limit has passed, in percent
     #[arg(long, value_name = "PCT", default_value_t = 60, value_parser = clap::value_parser!(u8).range(1..=100))]
@@ -136,10 +167,97 @@ pub struct ReplayCli {
     pub file: std::path::PathBuf,
 }
 
+/// Who may speak for a silent command.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Guards")]
+pub struct GuardArgs {
+    /// What may defer: cpu, io, children, turn, file:PATH or cmd:SHELL (may be repeated)
+    #[arg(long, value_name = "GUARD", default_values = ["cpu", "turn"])]
+    pub guard: Vec<Guard>,
+
+    /// Let nothing defer
+    #[arg(long, conflicts_with = "guard")]
+    pub no_guard: bool,
+}
+
+/// Starting the command again.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Relaunch")]
+pub struct RelaunchArgs {
+    /// Start the command again after this
+    #[arg(long, value_name = "AFTER", value_enum)]
+    pub relaunch: Option<RelaunchArg>,
+
+    /// Start this instead, in a shell, for example 'claude --continue'
+    #[arg(long, value_name = "CMD")]
+    pub relaunch_with: Option<String>,
+
+    /// How often at most
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub max_relaunches: u32,
+
+    /// How long to wait before the first time; each further time twice as long
+    #[arg(long, value_name = "DUR", default_value = "1s", value_parser = duration)]
+    pub relaunch_delay: Duration,
+}
+
+/// After what the command is started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RelaunchArg {
+    /// It ended with a code other than 0, or of a signal
+    Crash,
+    /// It was ended because it was silent, looped or waited
+    Stuck,
+    /// Either
+    Any,
+}
+
+/// The exit status.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Exit status")]
+pub struct ExitArgs {
+    /// Use another code for a reason, for example idle_timeout=75 (may be repeated)
+    #[arg(long, value_name = "REASON=N")]
+    pub exit_code: Vec<ExitCode>,
+
+    /// Exit with the command's own status even where idlewatch ended it
+    #[arg(long)]
+    pub preserve_status: bool,
+}
+
+/// What idlewatch says.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Messages")]
+pub struct SayArgs {
+    /// Say why, whenever the state of the command changes
+    #[arg(long)]
+    pub explain: bool,
+
+    /// Say more: also what guards and nudges do
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    /// Say nothing
+    #[arg(short, long, conflicts_with_all = ["verbose", "explain"])]
+    pub quiet: bool,
+}
+
 /// What is done about it.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Ending a command")]
+#[command(next_help_heading = "What is done")]
 pub struct LadderArgs {
+    /// Type this into a silent command and submit it (may be repeated: one after the other)
+    #[arg(long, value_name = "TEXT", value_parser = nudge_text)]
+    pub nudge: Vec<String>,
+
+    /// How many nudges in one run
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub max_nudges: usize,
+
+    /// How long to wait after a nudge
+    #[arg(long, value_name = "DUR", default_value = "1m", value_parser = duration)]
+    pub nudge_wait: Duration,
+
     /// The signal that asks a stuck command to end
     #[arg(short, long, value_name = "SIG", default_value = "TERM")]
     pub signal: Signal,
@@ -147,6 +265,22 @@ pub struct LadderArgs {
     /// Send SIGKILL if the command is still there this long after the signal ('off': never)
     #[arg(short, long, value_name = "DUR", default_value = "10s", value_parser = limit)]
     pub kill_after: Limit,
+
+    /// The whole ladder for a silent command: steps with commas between, instead of the options above
+    #[arg(long, value_name = "STEPS", value_parser = ladder)]
+    pub on_idle: Option<LadderArg>,
+
+    /// The ladder for a command that loops; by default a warning
+    #[arg(long, value_name = "STEPS", value_parser = ladder)]
+    pub on_loop: Option<LadderArg>,
+
+    /// The ladder for a command that waits for a person; by default a warning where there is one, else as for silence
+    #[arg(long, value_name = "STEPS", value_parser = ladder)]
+    pub on_waiting: Option<LadderArg>,
+
+    /// The ladder for a command that has run too long; by default it is ended
+    #[arg(long, value_name = "STEPS", value_parser = ladder)]
+    pub on_timeout: Option<LadderArg>,
 }
 
 /// What the command sees as its terminal.
@@ -192,6 +326,53 @@ pub enum StdinArg {
     Inherit,
     /// Nothing
     Null,
+}
+
+/// A ladder, as one value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LadderArg(pub Vec<Step>);
+
+fn ladder(text: &str) -> Result<LadderArg, String> {
+    parse_ladder(text).map(LadderArg)
+}
+
+/// A reason and the code to use for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitCode {
+    /// The reason.
+    pub reason: Reason,
+    /// The code.
+    pub code: u8,
+}
+
+impl FromStr for ExitCode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = || Reason::OURS.map(Reason::name).join(", ");
+        let (name, code) = text.split_once('=').ok_or("write it like idle_timeout=75")?;
+        let reason = Reason::OURS.into_iter().find(|reason| reason.name() == name);
+        let reason = reason.ok_or_else(|| format!("no reason is called '{name}'; use one of {}", names()))?;
+        let code = code.parse().map_err(|_| format!("'{code}' is no exit code; use a number from 0 to 255"))?;
+        if code == 0 && reason != Reason::Completed {
+            return Err(format!("0 would make a success of '{name}'; use a number from 1 to 255"));
+        }
+        Ok(Self { reason, code })
+    }
+}
+
+fn nudge_text(text: &str) -> Result<String, String> {
+    match text.chars().find(|letter| letter.is_control() && *letter != '\n' && *letter != '\t') {
+        None if text.trim().is_empty() => Err("there is nothing to type in it".to_owned()),
+        None => Ok(text.to_owned()),
+        Some(control) => {
+            Err(format!("it holds the control character {control:?}; use a step such as key:esc for keys"))
+        }
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|error| format!("{error}; write it like 90s, 5m or '1h 30m'"))
 }
 
 fn limit(text: &str) -> Result<Limit, String> {

@@ -1,11 +1,13 @@
 //! What was typed, resolved and checked: what it means.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
-use crate::cli::{PtyArg, RunCli, StdinArg};
+use crate::cli::{ExitCode, PtyArg, RelaunchArg, RunCli, StdinArg};
 use crate::detection;
 use crate::error::Error;
-use crate::watch::{Ending, Policy, Size};
+use crate::exit::Reason;
+use crate::watch::{Ending, Ladders, Nudges, Policy, Size, Step};
 
 /// Everything a run goes by.
 #[derive(Debug, Clone)]
@@ -14,12 +16,61 @@ pub struct Config {
     pub command: Vec<OsString>,
     /// What the watcher goes by.
     pub policy: Policy,
+    /// When the command is started again.
+    pub relaunch: Relaunch,
+    /// The exit status.
+    pub exit: Exit,
+    /// How much is said.
+    pub say: Say,
     /// Which of the command's streams are terminals.
     pub pty: Pty,
     /// What the command reads from.
     pub stdin: Stdin,
     /// The size of its terminal, if it is not to be that of ours.
     pub size: Option<Size>,
+}
+
+/// When and how the command is started again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relaunch {
+    /// After it crashed.
+    pub after_crash: bool,
+    /// After it was stuck.
+    pub after_stuck: bool,
+    /// With this shell command instead.
+    pub with: Option<String>,
+    /// How often at most.
+    pub most: u32,
+    /// How long to wait the first time.
+    pub delay: Duration,
+}
+
+/// What the program exits with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exit {
+    codes: Vec<ExitCode>,
+    /// The command's own status even where we ended it.
+    pub preserve: bool,
+}
+
+impl Exit {
+    /// The code for this reason.
+    pub fn code(&self, reason: Reason) -> u8 {
+        self.codes.iter().rev().find(|own| own.reason == reason).map_or_else(|| reason.code(), |own| own.code)
+    }
+}
+
+/// How much is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Say {
+    /// Nothing.
+    Nothing,
+    /// What a person has to know.
+    Warnings,
+    /// Also why the state changes.
+    Reasons,
+    /// Everything.
+    Everything,
 }
 
 /// Which of the command's streams are terminals.
@@ -50,12 +101,39 @@ impl Config {
     /// What these arguments mean.
     pub fn new(cli: RunCli) -> Result<Self, Error> {
         let words: Vec<String> = cli.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        let policy = detection::policy(&cli.limits, &cli.detect, words.iter().map(String::as_str))?;
+        let detection = detection::policy(&cli.limits, &cli.detect, words.iter().map(String::as_str))?;
+        let nudges = Nudges { texts: cli.ladder.nudge, most: cli.ladder.max_nudges };
+        let usual = Ladders::usual(&nudges, cli.ladder.nudge_wait);
+        let ladders = Ladders {
+            idle: cli.ladder.on_idle.map_or(usual.idle, |ladder| ladder.0),
+            looping: cli.ladder.on_loop.map_or(usual.looping, |ladder| ladder.0),
+            waiting: cli.ladder.on_waiting.map(|ladder| ladder.0),
+            timeout: cli.ladder.on_timeout.map_or(usual.timeout, |ladder| ladder.0),
+        };
+        check_nudges(&ladders, &nudges)?;
+        let relaunch = cli.relaunch.relaunch;
         Ok(Self {
             command: cli.command,
             policy: Policy {
+                guards: if cli.guards.no_guard { Vec::new() } else { cli.guards.guard },
+                ladders,
+                nudges,
                 ending: Ending { signal: cli.ladder.signal, kill_after: cli.ladder.kill_after.0 },
-                ..policy
+                ..detection
+            },
+            relaunch: Relaunch {
+                after_crash: matches!(relaunch, Some(RelaunchArg::Crash | RelaunchArg::Any)),
+                after_stuck: matches!(relaunch, Some(RelaunchArg::Stuck | RelaunchArg::Any)),
+                with: cli.relaunch.relaunch_with,
+                most: cli.relaunch.max_relaunches,
+                delay: cli.relaunch.relaunch_delay,
+            },
+            exit: Exit { codes: cli.exit.exit_code, preserve: cli.exit.preserve_status },
+            say: match (cli.say.quiet, cli.say.verbose, cli.say.explain) {
+                (true, ..) => Say::Nothing,
+                (_, true, _) => Say::Everything,
+                (_, _, true) => Say::Reasons,
+                _ => Say::Warnings,
             },
             pty: match cli.terminal.pty {
                 PtyArg::Always => Pty::Always,
@@ -70,5 +148,30 @@ impl Config {
             },
             size: cli.terminal.size,
         })
+    }
+
+    /// Whether anything may have to be typed into the command.
+    pub fn types(&self) -> bool {
+        let ladders = &self.policy.ladders;
+        let waiting = ladders.waiting.iter().flatten();
+        ladders.idle.iter().chain(&ladders.looping).chain(&ladders.timeout).chain(waiting).any(is_typed)
+    }
+}
+
+fn is_typed(step: &Step) -> bool {
+    matches!(step, Step::Nudge(_) | Step::Key(_))
+}
+
+/// A step that nudges without a text needs one from `--nudge`.
+fn check_nudges(ladders: &Ladders, nudges: &Nudges) -> Result<(), Error> {
+    let empty = |(_, steps): &(&str, &[Step])| steps.contains(&Step::Nudge(None)) && nudges.texts.is_empty();
+    let waiting = ladders.waiting.as_deref().unwrap_or_default();
+    let all =
+        [("idle", &*ladders.idle), ("loop", &*ladders.looping), ("waiting", waiting), ("timeout", &*ladders.timeout)];
+    match all.iter().find(|ladder| empty(ladder)) {
+        Some((name, _)) => Err(Error::usage(format!(
+            "--on-{name} has the step 'nudge' without a text; write nudge:TEXT, or give the text with --nudge"
+        ))),
+        None => Ok(()),
     }
 }

@@ -15,12 +15,15 @@ pub fn policy<'w>(
         idle: limits.idle.0,
         timeout: limits.timeout.0,
         first_output: limits.first_output.0,
+        max_idle: limits.max_idle.0,
+        done: patterns("done", limits.done.as_slice())?.pop(),
+        done_idle: limits.done_idle,
         warn: limits.warn,
         activity: match detect.activity {
             ActivityArg::Screen => ActivityKind::Screen,
             ActivityArg::Bytes => ActivityKind::Bytes,
         },
-        counting: Counting { ignore: patterns("ignore", &detect.ignore)?, only: patterns("only", &detect.only)? },
+        counting: Counting::new(patterns("ignore", &detect.ignore)?, patterns("only", &detect.only)?),
         loops: LoopPolicy {
             count: usize::from(detect.loop_count),
             lasting: detect.loop_for.0,

@@ -42,6 +42,23 @@ impl Reason {
         Self::NotFound,
     ];
 
+    /// Those that stand for something we did, for which another code can be chosen.
+    pub const OURS: [Self; 8] = [
+        Self::Completed,
+        Self::Aborted,
+        Self::Stopped,
+        Self::IdleTimeout,
+        Self::Loop,
+        Self::WaitingInput,
+        Self::Timeout,
+        Self::Error,
+    ];
+
+    /// Whether it means that the command was stuck.
+    pub const fn is_stuck(self) -> bool {
+        matches!(self, Self::IdleTimeout | Self::Loop | Self::WaitingInput)
+    }
+
     /// The exit status that stands for it.
     pub const fn code(self) -> u8 {
         match self {

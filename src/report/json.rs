@@ -38,6 +38,14 @@ enum Body<'e> {
     Idle { since_activity: u64, limit: u64 },
     Timeout { limit: u64 },
     Loop { pattern: &'e str, count: usize, period: u64, loop_suspicion: u8 },
+    Deferred { guard: String, reason: &'e str, recheck: u64, cap_left: Option<u64> },
+    Nudged { text: &'e str, submitted: bool, failed: Option<&'e str> },
+    Signaled { signal: String, reason: &'static str, processes: usize, refused: &'e [String] },
+    Ran { command: &'e str, status: Option<i32>, failed: Option<&'e str> },
+    Extended { by: u64 },
+    Reason { reason: &'static str },
+    Gap { length: u64 },
+    Relaunched { count: u32, why: &'e str, delay: u64, command: &'e str },
     Nothing {},
 }
 
@@ -71,6 +79,33 @@ impl<W: Write> JsonLines<W> {
                     loop_suspicion: *suspicion,
                 },
             ),
+            Event::GuardDeferred { guard, reason, recheck, left } => (
+                "guard_deferred",
+                Body::Deferred {
+                    guard: guard.to_string(),
+                    reason,
+                    recheck: milliseconds(*recheck),
+                    cap_left: left.map(milliseconds),
+                },
+            ),
+            Event::Nudged { text, failed } => {
+                ("nudged", Body::Nudged { text, submitted: failed.is_none(), failed: failed.as_deref() })
+            }
+            Event::Signaled { signal, reason, processes, refused } => {
+                let signal = signal.to_string();
+                ("signaled", Body::Signaled { signal, reason: reason.name(), processes: *processes, refused })
+            }
+            Event::Ran { shell, status } => {
+                let failed = status.as_ref().err().map(String::as_str);
+                ("ran", Body::Ran { command: shell, status: status.as_ref().ok().copied(), failed })
+            }
+            Event::TimeoutExtended { by } => ("timeout_extended", Body::Extended { by: milliseconds(*by) }),
+            Event::ForceStopped { reason } => ("force_stopped", Body::Reason { reason: reason.name() }),
+            Event::ForceCompleted => ("force_completed", Body::Nothing {}),
+            Event::Gap { length } => ("gap", Body::Gap { length: milliseconds(*length) }),
+            Event::Relaunched { count, why, delay, command } => {
+                ("relaunched", Body::Relaunched { count: *count, why, delay: milliseconds(*delay), command })
+            }
             Event::AnalysisLost => ("analysis_lost", Body::Nothing {}),
         };
         let elapsed = at.since_start();

@@ -3,6 +3,8 @@
 
 mod json;
 mod timeline;
+mod words;
 
 pub use json::JsonLines;
 pub use timeline::{Timeline, plain};
+pub use words::in_words;

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::watch::{Event, Moment, span};
+use super::words::in_words;
+use crate::watch::{Event, Moment};
 
 /// Writes events as lines of text.
 #[derive(Debug)]
@@ -19,24 +20,7 @@ impl<W: Write> Timeline<W> {
 
     /// Writes one event as one line.
     pub fn write(&mut self, at: Moment, event: &Event) -> io::Result<()> {
-        let (what, words) = match event {
-            Event::StateChanged { to, evidence, .. } => (to.name(), evidence.clone()),
-            // The state that comes with it says the same.
-            Event::IdleWarning { .. } => return Ok(()),
-            Event::TimeoutWarning { limit } => ("warning", format!("of {} not much is left", span(*limit))),
-            Event::LoopWarning { what, suspicion } => (
-                "warning",
-                format!(
-                    "'{}' came {} times, every {}: looks like a loop ({suspicion} of 100)",
-                    what.pattern,
-                    what.count,
-                    span(what.period)
-                ),
-            ),
-            Event::AnalysisLost => {
-                ("warning", "the screen can no longer be read; from now on any byte counts as activity".to_owned())
-            }
-        };
+        let Some((what, words)) = in_words(event) else { return Ok(()) };
         writeln!(self.out, "{:>11}  {what:<9} {}", clock(at.since_start()), plain(&words))
     }
 

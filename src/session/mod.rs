@@ -365,8 +365,14 @@ impl Session {
     }
 
     fn perform(&mut self, action: &Action) {
-        match *action {
-            Action::Report(_) => {}
+        match action {
+            Action::Report(_)
+            | Action::Ask
+            | Action::Warn { .. }
+            | Action::Type(_)
+            | Action::Run(_)
+            | Action::Prompt { .. }
+            | Action::ClosePrompt => {}
             Action::Look => {
                 let device = self.slave.as_ref().and_then(|fd| nix::sys::stat::fstat(fd).ok()).map(|stat| stat.st_rdev);
                 let mut look = look::look(self.monitor.pid, self.pty.as_ref(), device);
@@ -377,8 +383,8 @@ impl Session {
                 self.observe(&Observation::Looked(look));
             }
             Action::Signal { signal, reason } => {
-                self.reason.get_or_insert(reason);
-                tree::signal_all(self.monitor.pid, self.group, signal);
+                self.reason.get_or_insert(*reason);
+                tree::signal_all(self.monitor.pid, self.group, *signal);
             }
         }
     }

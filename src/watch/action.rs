@@ -12,6 +12,28 @@ pub enum Action {
     Look,
     /// Tell whoever listens.
     Report(Event),
+    /// Ask the guards, and answer with [`Observation::Answered`](super::Observation::Answered).
+    Ask,
+    /// Tell the person.
+    Warn {
+        /// What the command would be ended for.
+        about: Reason,
+        /// Why it is thought so.
+        evidence: String,
+    },
+    /// Type this into the command's terminal.
+    Type(Vec<u8>),
+    /// Run this in a shell.
+    Run(String),
+    /// Ask the person what to do, and answer with [`Observation::Told`](super::Observation::Told).
+    Prompt {
+        /// What the command would be ended for.
+        about: Reason,
+        /// Why it is thought so.
+        evidence: String,
+    },
+    /// The question to the person is void.
+    ClosePrompt,
     /// Send this signal to the whole process tree; if the command ends, this is why.
     Signal {
         /// Which.
@@ -19,4 +41,19 @@ pub enum Action {
         /// Why the run ends.
         reason: Reason,
     },
+}
+
+/// What a person says to do, at the prompt or from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Leave it alone for this long, and let it run this much longer.
+    Extend(std::time::Duration),
+    /// End it.
+    Stop,
+    /// End it, and everything that it is a part of should end too.
+    Abort,
+    /// End it as a success.
+    Complete,
+    /// Type this into it and submit it.
+    Nudge(String),
 }

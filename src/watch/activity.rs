@@ -54,20 +54,43 @@ pub struct Counting {
     pub ignore: Vec<Pattern>,
     /// If there are any, only lines that match one count.
     pub only: Vec<Pattern>,
+    /// What we ourselves have typed: a line that shows it again is an echo.
+    pub(super) own: Vec<String>,
 }
 
 impl Counting {
+    /// The lines that match nothing of `ignore` and, if there are any, one of `only`.
+    pub fn new(ignore: Vec<Pattern>, only: Vec<Pattern>) -> Self {
+        Self { ignore, only, own: Vec::new() }
+    }
+
+    /// From now on lines that show these bytes do not count.
+    pub(super) fn add_own(&mut self, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        let body = text.trim_start_matches("\x1b[200~");
+        let start: String = body.chars().take_while(|letter| !letter.is_control()).take(40).collect();
+        // A letter or two can stand in any line.
+        if start.trim().len() > 2 && !self.own.iter().any(|known| known == start.trim()) {
+            self.own.push(start.trim().to_owned());
+        }
+    }
+
+    fn is_own(&self, text: &str) -> bool {
+        self.own.iter().any(|own| text.contains(own.as_str()))
+    }
+
     pub(super) fn counts(&self, text: &str) -> bool {
-        (self.only.is_empty() || self.only.iter().any(|pattern| pattern.is_match(text)))
+        !self.is_own(text)
+            && (self.only.is_empty() || self.only.iter().any(|pattern| pattern.is_match(text)))
             && !self.ignore.iter().any(|pattern| pattern.is_match(text))
     }
 
     /// `text` without what is ignored, if that leaves anything that counts.
     fn masked(&self, text: &str, out: &mut String) -> Taken {
-        if self.ignore.is_empty() && self.only.is_empty() {
+        if self.ignore.is_empty() && self.only.is_empty() && self.own.is_empty() {
             return mask(text, out);
         }
-        if !self.only.is_empty() && !self.only.iter().any(|pattern| pattern.is_match(text)) {
+        if self.is_own(text) || !self.only.is_empty() && !self.only.iter().any(|pattern| pattern.is_match(text)) {
             out.clear();
             return Taken::default();
         }

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use super::guard::Guard;
 use super::loops::Repetition;
 use super::state::State;
+use crate::exit::Reason;
+use crate::signal::Signal;
 
 /// Something that happened in the run, in the past tense.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +38,70 @@ pub enum Event {
         what: Repetition,
         /// 0 to 100.
         suspicion: u8,
+    },
+    /// A guard spoke for a silent command.
+    GuardDeferred {
+        /// Which.
+        guard: Guard,
+        /// What it said.
+        reason: String,
+        /// When it is asked again.
+        recheck: Duration,
+        /// How long the cap still leaves; none: there is no cap.
+        left: Option<Duration>,
+    },
+    /// Something was typed into the command.
+    Nudged {
+        /// What.
+        text: String,
+        /// Why it did not arrive, if it did not.
+        failed: Option<String>,
+    },
+    /// A signal was sent to the process tree.
+    Signaled {
+        /// Which.
+        signal: Signal,
+        /// Why.
+        reason: Reason,
+        /// To how many processes.
+        processes: usize,
+        /// Those that could not be signalled.
+        refused: Vec<String>,
+    },
+    /// A shell command was run.
+    Ran {
+        /// Which.
+        shell: String,
+        /// How it ended: an exit code, or why there is none.
+        status: Result<i32, String>,
+    },
+    /// Somebody gave the command more time.
+    TimeoutExtended {
+        /// How much.
+        by: Duration,
+    },
+    /// Somebody ended the command.
+    ForceStopped {
+        /// What they chose.
+        reason: Reason,
+    },
+    /// Somebody ended the command as a success.
+    ForceCompleted,
+    /// Nobody could watch for a while.
+    Gap {
+        /// How long.
+        length: Duration,
+    },
+    /// The command was started again.
+    Relaunched {
+        /// How often by now.
+        count: u32,
+        /// Why.
+        why: String,
+        /// After how long a pause.
+        delay: Duration,
+        /// With what.
+        command: String,
     },
     /// The screen can no longer be read; from now on any byte counts as activity.
     AnalysisLost,

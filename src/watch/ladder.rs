@@ -1,47 +1,389 @@
-//! What follows from a verdict: ask, wait, insist.
+//! The ladder: from a verdict to the next step, one at a time, re-checked right before each.
+//!
+//! Trouble of one kind without progress in between is an episode. Progress ends it, and the next one begins on the
+//! first rung again. A command that was told to end is not let off by its last words.
 
-use super::{Action, Ending, Moment, State};
+use std::time::Duration;
+
+use super::guarding::{Bounds, Guarding, Ruling};
+use super::nudge::{Next, Nudge, Shown};
+use super::waiting::Wait;
+use super::{Action, Answer, Event, Guard, Known, Look, Moment, Order, Policy, State, Step};
 use crate::exit::Reason;
 use crate::signal::Signal;
 
-/// How far the ending has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Ladder {
-    /// Nothing was done.
-    #[default]
-    Untouched,
-    /// Asked at this moment, for this reason.
-    Asked(Moment, Reason),
-    /// Killed: nothing is left to do.
-    Killed,
+/// A person who has just typed is not interrupted by a nudge.
+const TYPING: Duration = Duration::from_secs(5);
+/// How long a prompt waits for its answer.
+const PROMPT: Duration = Duration::from_mins(1);
+
+/// What the ladder rests on, all of it as it is now.
+pub(super) struct Situation<'a> {
+    pub(super) now: Moment,
+    pub(super) state: State,
+    pub(super) evidence: &'a dyn Fn() -> String,
+    pub(super) policy: &'a Policy,
+    /// The last progress.
+    pub(super) since: Moment,
+    pub(super) attended: bool,
+    pub(super) look: Option<&'a Look>,
+    pub(super) wait: Option<&'a Wait>,
+    pub(super) typed: Option<Moment>,
+    /// When the command said that it is finished.
+    pub(super) done: Option<Moment>,
+    /// The rows of the screen, and the one the cursor is in.
+    pub(super) rows: &'a dyn Fn() -> (Vec<String>, usize),
+    pub(super) byte: Option<Moment>,
+    pub(super) change: Option<Moment>,
+    /// What the profile says of a turn that is in progress.
+    pub(super) turn: Option<&'a str>,
 }
 
-impl Ladder {
-    /// When the next step is due.
-    pub(super) fn deadline(self, ending: Ending) -> Option<Moment> {
-        match self {
-            Self::Asked(at, _) => Some(at + ending.kill_after?),
-            Self::Untouched | Self::Killed => None,
+impl Situation<'_> {
+    fn silence(&self) -> Duration {
+        self.now.since(self.since)
+    }
+
+    fn trouble(&self) -> Option<Reason> {
+        let idle = self.policy.idle;
+        let said_done = self.done.map(|done| done.max(self.since));
+        match self.state {
+            State::Exited => None,
+            State::Overtime => Some(Reason::Timeout),
+            _ if said_done.is_some_and(|done| self.now.since(done) >= self.policy.done_idle) => Some(Reason::Completed),
+            State::Stalled => Some(Reason::IdleTimeout),
+            State::Looping => Some(Reason::Loop),
+            State::Waiting if idle.is_some_and(|idle| self.silence() >= idle) => Some(Reason::WaitingInput),
+            State::Active | State::Quiet | State::Waiting => None,
         }
     }
 
-    /// The next step, if it is due. A command that was asked to end is not let off by its last words.
-    pub(super) fn step(&mut self, now: Moment, state: State, ending: Ending) -> Option<Action> {
-        match *self {
-            Self::Untouched => {
-                let reason = match state {
-                    State::Stalled => Reason::IdleTimeout,
-                    State::Overtime => Reason::Timeout,
-                    State::Active | State::Quiet | State::Waiting | State::Looping | State::Exited => return None,
-                };
-                *self = Self::Asked(now, reason);
-                Some(Action::Signal { signal: ending.signal, reason })
-            }
-            Self::Asked(_, reason) if self.deadline(ending).is_some_and(|deadline| now >= deadline) => {
-                *self = Self::Killed;
-                (state != State::Exited).then_some(Action::Signal { signal: Signal::KILL, reason })
-            }
-            Self::Asked(..) | Self::Killed => None,
+    fn steps(&self, trouble: Reason) -> &[Step] {
+        let ladders = &self.policy.ladders;
+        match trouble {
+            Reason::Loop => &ladders.looping,
+            Reason::Timeout => &ladders.timeout,
+            Reason::WaitingInput => match (&ladders.waiting, self.attended) {
+                (Some(steps), _) => steps,
+                (None, true) => &[Step::Warn],
+                (None, false) => &ladders.idle,
+            },
+            Reason::Completed => &[Step::Stop],
+            _ => &ladders.idle,
         }
+    }
+
+    fn bounds(&self) -> Bounds {
+        Bounds { idle: self.policy.idle.unwrap_or_default(), cap: self.policy.max_idle, since: self.since }
+    }
+
+    /// An attended program that waits for its user is never ended.
+    fn may_end(&self, trouble: Reason) -> bool {
+        !(trouble == Reason::WaitingInput && self.attended)
+    }
+
+    /// Why nothing may be typed now, if so.
+    fn refuses(&self, asked_for: bool) -> Option<&'static str> {
+        let password = self.look.is_some_and(|look| look.line_mode == Known::Yes && look.echo == Known::No);
+        match self.wait {
+            _ if password => Some("it asks for a password"),
+            Some(Wait::Menu(..)) => Some("a menu is on the screen"),
+            Some(Wait::Question(_)) if !asked_for => Some("it asks a question"),
+            _ => None,
+        }
+    }
+
+    /// A turn that is in progress speaks for the command as long as it prints.
+    fn turn_speaks(&self) -> Option<String> {
+        let (turn, change) = (self.turn?, self.change?);
+        let stale = self.policy.idle?;
+        (self.now.since(change) < stale)
+            .then(|| format!("a turn is in progress ({turn}), last change {} ago", super::span(self.now.since(change))))
+    }
+}
+
+/// How far things have come.
+#[derive(Debug, Default)]
+pub(super) struct Ladder {
+    episode: Option<Episode>,
+    fate: Option<Fate>,
+    nudge: Option<Nudge>,
+    /// How many nudges were sent in this run.
+    sent: usize,
+    /// Until then nothing is done: somebody said so.
+    held: Option<Moment>,
+}
+
+#[derive(Debug)]
+struct Episode {
+    trouble: Reason,
+    step: usize,
+    due: Moment,
+    guarding: Guarding,
+    /// The step for which somebody has looked.
+    looked: Option<usize>,
+    /// The prompt is open until then.
+    prompt: Option<Moment>,
+    /// A signal was sent that may end the command.
+    signaled: bool,
+}
+
+/// The command is being ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fate {
+    reason: Reason,
+    asked: Moment,
+    killed: bool,
+    relaunch: bool,
+}
+
+impl Ladder {
+    /// Why the command ends, if it ends now and we are the cause.
+    pub(super) fn reason(&self) -> Option<Reason> {
+        let signaled = self.episode.as_ref().filter(|episode| episode.signaled).map(|episode| episode.trouble);
+        self.fate.map(|fate| fate.reason).or(signaled)
+    }
+
+    /// Whether a step of the ladder wants the command started again.
+    pub(super) fn relaunches(&self) -> bool {
+        self.fate.is_some_and(|fate| fate.relaunch)
+    }
+
+    /// Whether everything was done to end the command.
+    pub(super) fn is_exhausted(&self, policy: &Policy) -> bool {
+        self.fate.is_some_and(|fate| fate.killed || policy.ending.kill_after.is_none())
+    }
+
+    /// Does what is due.
+    pub(super) fn climb(&mut self, situation: &Situation<'_>, actions: &mut Vec<Action>) {
+        let now = situation.now;
+        if let Some(fate) = &mut self.fate {
+            let kill_after = situation.policy.ending.kill_after;
+            if !fate.killed && kill_after.is_some_and(|after| now.since(fate.asked) >= after) {
+                fate.killed = true;
+                actions.push(Action::Signal { signal: Signal::KILL, reason: fate.reason });
+            }
+            return;
+        }
+        if self.held.is_some_and(|held| now < held) {
+            return;
+        }
+        self.go_on_nudging(situation, actions);
+        let Some(trouble) = situation.trouble() else {
+            self.end_episode(actions);
+            return;
+        };
+        self.begin(trouble, situation, actions);
+        while self.nudge.is_none() && self.fate.is_none() && self.step(situation, actions) {}
+    }
+
+    fn begin(&mut self, trouble: Reason, situation: &Situation<'_>, actions: &mut Vec<Action>) {
+        let now = situation.now;
+        match &mut self.episode {
+            Some(episode) if episode.trouble == trouble => {}
+            // Silence that turns out to be a question, or the other way round, is the same silence.
+            Some(episode) if situation.steps(episode.trouble) == situation.steps(trouble) => episode.trouble = trouble,
+            _ => {
+                self.end_episode(actions);
+                let guarding = Guarding::default();
+                let (looked, prompt, signaled) = (None, None, false);
+                self.episode = Some(Episode { trouble, step: 0, due: now, guarding, looked, prompt, signaled });
+            }
+        }
+    }
+
+    fn end_episode(&mut self, actions: &mut Vec<Action>) {
+        if self.episode.take().is_some_and(|episode| episode.prompt.is_some()) {
+            actions.push(Action::ClosePrompt);
+        }
+    }
+
+    /// Takes the next step, if it is due. Whether there may be another at once.
+    fn step(&mut self, situation: &Situation<'_>, actions: &mut Vec<Action>) -> bool {
+        let Some(episode) = &mut self.episode else { return false };
+        let (now, trouble) = (situation.now, episode.trouble);
+        if let Some(until) = episode.prompt {
+            if now < until {
+                return false;
+            }
+            episode.prompt = None;
+            episode.step += 1;
+            actions.push(Action::ClosePrompt);
+        }
+        let Some(step) = situation.steps(trouble).get(episode.step).filter(|_| now >= episode.due) else {
+            return false;
+        };
+        if trouble == Reason::IdleTimeout && *step != Step::Warn {
+            match episode.guarding.rule(now, situation.bounds(), !situation.policy.guards.is_empty()) {
+                Ruling::Go => {}
+                Ruling::Wait => return false,
+                Ruling::Ask => {
+                    actions.push(Action::Ask);
+                    return false;
+                }
+            }
+        }
+        let acts = !matches!(step, Step::Warn | Step::Wait(_) | Step::Run(_) | Step::Prompt);
+        if acts && episode.looked != Some(episode.step) {
+            // Things may have changed since the verdict.
+            episode.looked = Some(episode.step);
+            actions.push(Action::Look);
+            return false;
+        }
+        let step = step.clone();
+        self.perform(&step, trouble, situation, actions)
+    }
+
+    fn perform(&mut self, step: &Step, trouble: Reason, situation: &Situation<'_>, actions: &mut Vec<Action>) -> bool {
+        let Some(episode) = &mut self.episode else { return false };
+        let now = situation.now;
+        match step {
+            Step::Warn => actions.push(Action::Warn { about: trouble, evidence: (situation.evidence)() }),
+            Step::Wait(duration) => episode.due = now + *duration,
+            Step::Run(shell) => actions.push(Action::Run(shell.clone())),
+            Step::Key(key) => {
+                actions.push(Action::Type(key.bytes().to_vec()));
+                actions.push(Action::Report(Event::Nudged { text: step.to_string(), failed: None }));
+            }
+            Step::Prompt if situation.attended => {
+                episode.prompt = Some(now + PROMPT);
+                actions.push(Action::Prompt { about: trouble, evidence: (situation.evidence)() });
+                return false;
+            }
+            Step::Prompt => {}
+            Step::Signal(signal) if situation.may_end(trouble) => {
+                episode.signaled = true;
+                actions.push(Action::Signal { signal: *signal, reason: trouble });
+            }
+            Step::Stop | Step::Relaunch if situation.may_end(trouble) => {
+                self.end(now, trouble, *step == Step::Relaunch, situation.policy, actions);
+                return false;
+            }
+            Step::Signal(_) | Step::Stop | Step::Relaunch => {}
+            Step::Nudge(text) => {
+                if let Some(typed) = situation.typed.filter(|typed| now.since(*typed) < TYPING) {
+                    episode.due = typed + TYPING;
+                    return false;
+                }
+                let texts = &situation.policy.nudges.texts;
+                let text = text.clone().or_else(|| texts.get(self.sent % texts.len().max(1)).cloned());
+                let asked_for = matches!(step, Step::Nudge(Some(_)));
+                episode.step += 1;
+                if let Some(text) = text.filter(|_| self.sent < situation.policy.nudges.most) {
+                    self.send(&text, asked_for, situation, actions);
+                }
+                return true;
+            }
+        }
+        if let Some(episode) = &mut self.episode {
+            episode.step += 1;
+        }
+        true
+    }
+
+    /// Ends the command: asks now, insists later.
+    fn end(&mut self, now: Moment, reason: Reason, relaunch: bool, policy: &Policy, actions: &mut Vec<Action>) {
+        self.end_episode(actions);
+        self.nudge = None;
+        let signal = policy.ending.signal;
+        self.fate = Some(Fate { reason, asked: now, killed: signal == Signal::KILL, relaunch });
+        actions.push(Action::Signal { signal, reason });
+    }
+
+    /// Begins to type a nudge.
+    fn send(&mut self, text: &str, asked_for: bool, situation: &Situation<'_>, actions: &mut Vec<Action>) {
+        let refused = situation.refuses(asked_for).map_or(Ok(()), Err);
+        let failed = match refused.and_then(|()| Nudge::begin(situation.now, text, situation.look)) {
+            Ok((nudge, bytes)) => {
+                self.sent += 1;
+                actions.push(Action::Type(bytes));
+                if nudge.is_some() {
+                    self.nudge = nudge;
+                    return;
+                }
+                None
+            }
+            Err(why) => Some(why.to_owned()),
+        };
+        actions.push(Action::Report(Event::Nudged { text: text.to_owned(), failed }));
+    }
+
+    fn go_on_nudging(&mut self, situation: &Situation<'_>, actions: &mut Vec<Action>) {
+        let Some(nudge) = &mut self.nudge else { return };
+        let (rows, cursor_row) = (situation.rows)();
+        let shown = Shown { rows: &rows, cursor_row, byte: situation.byte, change: situation.change };
+        let failed = match nudge.step(situation.now, shown) {
+            Next::Wait(_) => return,
+            Next::Type(bytes) => return actions.push(Action::Type(bytes)),
+            Next::Sent => None,
+            Next::Failed(why) => Some(why.to_owned()),
+        };
+        let text = std::mem::take(&mut nudge.text);
+        self.nudge = None;
+        if let Some(episode) = &mut self.episode {
+            // The steps after a nudge count from when it had arrived.
+            episode.due = episode.due.max(situation.now);
+        }
+        actions.push(Action::Report(Event::Nudged { text, failed }));
+    }
+
+    /// What the guards said.
+    pub(super) fn answered(&mut self, answers: &[Answer], situation: &Situation<'_>, actions: &mut Vec<Action>) {
+        let Some(episode) = &mut self.episode else { return };
+        let mut answers = answers.to_vec();
+        if situation.policy.guards.contains(&Guard::Turn) {
+            answers.push(Answer { guard: Guard::Turn, speaks: situation.turn_speaks() });
+        }
+        if let Some(deferral) = episode.guarding.answered(situation.now, situation.bounds(), &answers) {
+            let super::guarding::Deferral { guard, reason, recheck, left } = deferral;
+            actions.push(Action::Report(Event::GuardDeferred { guard, reason, recheck, left }));
+        }
+    }
+
+    /// Somebody said what to do.
+    pub(super) fn told(&mut self, order: &Order, situation: &Situation<'_>, actions: &mut Vec<Action>) {
+        let now = situation.now;
+        match order {
+            Order::Extend(by) => {
+                self.end_episode(actions);
+                self.held = Some(now + *by);
+                actions.push(Action::Report(Event::TimeoutExtended { by: *by }));
+            }
+            Order::Stop | Order::Abort | Order::Complete if self.fate.is_none() => {
+                let (reason, event) = match order {
+                    Order::Complete => (Reason::Completed, Event::ForceCompleted),
+                    Order::Abort => (Reason::Aborted, Event::ForceStopped { reason: Reason::Aborted }),
+                    _ => (Reason::Stopped, Event::ForceStopped { reason: Reason::Stopped }),
+                };
+                actions.push(Action::Report(event));
+                self.end(now, reason, false, situation.policy, actions);
+            }
+            Order::Nudge(text) if self.fate.is_none() && self.nudge.is_none() => {
+                self.send(text, true, situation, actions);
+            }
+            Order::Stop | Order::Abort | Order::Complete | Order::Nudge(_) => {}
+        }
+    }
+
+    /// When to come back if nothing happens before.
+    pub(super) fn deadline(&self, policy: &Policy, since: Moment, done: Option<Moment>, now: Moment) -> Option<Moment> {
+        if let Some(fate) = self.fate {
+            return policy.ending.kill_after.filter(|_| !fate.killed).map(|after| fate.asked + after);
+        }
+        let bounds = Bounds { idle: policy.idle.unwrap_or_default(), cap: policy.max_idle, since };
+        let episode = self.episode.as_ref();
+        let soon = self.nudge.as_ref().map(|_| now + Duration::from_millis(100));
+        [
+            self.held,
+            soon,
+            done.map(|done| done.max(since) + policy.done_idle),
+            episode.map(|episode| episode.due),
+            episode.and_then(|episode| episode.prompt),
+            episode.and_then(|episode| episode.guarding.deadline(bounds)),
+        ]
+        .into_iter()
+        .flatten()
+        .filter(|moment| *moment > now)
+        .min()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::{Answer, Order};
+
 /// Where output came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stream {
@@ -43,6 +45,10 @@ pub struct Look {
     pub line_mode: Known,
     /// The terminal shows what is typed (ECHO).
     pub echo: Known,
+    /// The program has asked for bracketed paste.
+    pub paste: Known,
+    /// A file that it prints to has grown since the last look.
+    pub file_grew: bool,
     /// What the processes did, in words, for the evidence.
     pub doing: Option<String>,
 }
@@ -65,6 +71,12 @@ pub enum Observation<'a> {
     Looked(Look),
     /// For this long nobody could watch: suspended, stopped, frozen. The time itself is not in the moments.
     Gap(Duration),
+    /// The answer to [`Action::Ask`](super::Action::Ask), from those guards that look outside.
+    Answered(Vec<Answer>),
+    /// Somebody said what to do.
+    Told(Order),
+    /// A person is there, or is not any more.
+    Attended(bool),
     /// The command ended.
     Exited,
     /// Nothing but time passed: a deadline was reached.

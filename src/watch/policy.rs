@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Counting, LoopPolicy, Pattern, Profile, Size};
+use super::{Counting, Guard, LoopPolicy, Pattern, Profile, Size, Step};
 use crate::signal::Signal;
 
 /// Everything the watcher goes by, resolved and checked.
@@ -28,8 +28,56 @@ pub struct Policy {
     pub profile: Option<Profile>,
     /// The size of the terminal at the start.
     pub size: Size,
+    /// Silence that no guard can defer; none: a guard can defer for ever.
+    pub max_idle: Option<Duration>,
+    /// The command has said that it is finished when this is on its screen.
+    pub done: Option<Pattern>,
+    /// How long it may then stay.
+    pub done_idle: Duration,
+    /// Who may speak for a silent command.
+    pub guards: Vec<Guard>,
+    /// What is done about what.
+    pub ladders: Ladders,
+    /// What is typed.
+    pub nudges: Nudges,
     /// How a command is ended.
     pub ending: Ending,
+}
+
+/// What is done about what, step by step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ladders {
+    /// It is silent.
+    pub idle: Vec<Step>,
+    /// It loops.
+    pub looping: Vec<Step>,
+    /// It waits for a person; none: a warning where there is one, else as for silence.
+    pub waiting: Option<Vec<Step>>,
+    /// It has run too long.
+    pub timeout: Vec<Step>,
+}
+
+impl Ladders {
+    /// What is done where nothing else was said: warn, nudge, and at last end it. A loop is only warned of.
+    pub fn usual(nudges: &Nudges, nudge_wait: Duration) -> Self {
+        let mut idle = vec![Step::Warn];
+        if !nudges.texts.is_empty() {
+            for _ in 0..nudges.most {
+                idle.extend([Step::Nudge(None), Step::Wait(nudge_wait)]);
+            }
+        }
+        idle.push(Step::Stop);
+        Self { idle, looping: vec![Step::Warn], waiting: None, timeout: vec![Step::Warn, Step::Stop] }
+    }
+}
+
+/// What is typed into a silent command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Nudges {
+    /// The texts, one after the other.
+    pub texts: Vec<String>,
+    /// How many in one run.
+    pub most: usize,
 }
 
 impl Default for Policy {
@@ -45,6 +93,12 @@ impl Default for Policy {
             waiting: Vec::new(),
             profile: None,
             size: Size { cols: 80, rows: 24 },
+            max_idle: Some(Duration::from_mins(30)),
+            done: None,
+            done_idle: Duration::from_mins(1),
+            guards: Vec::new(),
+            ladders: Ladders::usual(&Nudges::default(), Duration::from_mins(1)),
+            nudges: Nudges::default(),
             ending: Ending { signal: Signal::TERM, kill_after: Some(Duration::from_secs(10)) },
         }
     }

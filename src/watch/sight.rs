@@ -63,6 +63,10 @@ pub(super) struct Sight {
     lines: Vec<Line>,
     /// The wording of the screen changed since somebody asked.
     reworded: bool,
+    /// The screen changed since somebody asked.
+    printed: bool,
+    /// When somebody last typed.
+    pub(super) last_typed: Option<Moment>,
     pub(super) suspected: Vec<Repetition>,
 }
 
@@ -83,6 +87,8 @@ impl Sight {
             typed: None,
             lines: Vec::new(),
             reworded: true,
+            printed: false,
+            last_typed: None,
             suspected: Vec::new(),
         }
     }
@@ -182,6 +188,7 @@ impl Sight {
     fn look(&mut self, policy: &Policy) {
         let Some(Unseen { last: at, .. }) = self.unseen.take() else { return };
         self.looked = at;
+        self.printed = true;
         self.screen.show();
         let recent = |moment: Option<Moment>| moment.is_some_and(|moment| at.since(moment) < ECHO);
         let around = Circumstances {
@@ -234,6 +241,11 @@ impl Sight {
     /// Whether the wording of the screen changed since this was last asked.
     pub(super) fn take_reworded(&mut self) -> bool {
         std::mem::take(&mut self.reworded)
+    }
+
+    /// Whether the screen was drawn on since this was last asked.
+    pub(super) fn take_printed(&mut self) -> bool {
+        std::mem::take(&mut self.printed)
     }
 
     pub(super) fn with_view<T>(&self, see: impl FnOnce(View<'_>) -> T) -> T {

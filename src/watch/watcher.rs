@@ -3,11 +3,12 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::ladder::Ladder;
+use super::ladder::{Ladder, Situation};
 use super::sight::Sight;
 use super::verdict::{Facts, Reading};
 use super::words::span;
-use super::{Action, Event, Look, Moment, Observation, Policy, State};
+use super::{Action, Answer, Event, Guard, Look, Moment, Observation, Order, Policy, State};
+use crate::exit::Reason;
 
 /// Silence of this length is worth a first look at the processes.
 const SUSPECTED: Duration = Duration::from_secs(3);
@@ -29,6 +30,12 @@ pub struct Watcher {
     exited: bool,
     warned_of_timeout: bool,
     told_lost: bool,
+    attended: bool,
+    /// When the command said that it is finished.
+    done: Option<Moment>,
+    gap: Option<Duration>,
+    answers: Option<Vec<Answer>>,
+    orders: Vec<Order>,
 }
 
 /// What is known of the processes since the last progress.
@@ -58,6 +65,11 @@ impl Watcher {
             exited: false,
             warned_of_timeout: false,
             told_lost: false,
+            attended: false,
+            done: None,
+            gap: None,
+            answers: None,
+            orders: Vec::new(),
         }
     }
 
@@ -72,14 +84,24 @@ impl Watcher {
             Observation::Output { stream, bytes } => self.sight.output(now, *stream, bytes, &self.policy),
             Observation::Typed(bytes) => {
                 self.sight.typed(now, bytes);
+                self.sight.last_typed = Some(now);
                 self.looking = Looking { episode: self.looking.episode, ..Looking::default() };
             }
             Observation::Resized(size) => self.sight.resized(now, *size),
             Observation::Looked(look) => {
                 self.looking.asked = None;
                 self.looking.found = Some(look.clone());
+                if look.file_grew {
+                    self.sight.clocks.progressed(now, "a file it prints to has grown");
+                }
             }
-            Observation::Gap(_) => self.sight.clocks.progressed(now, ""),
+            Observation::Gap(length) => {
+                self.sight.clocks.progressed(now, "");
+                self.gap = Some(*length);
+            }
+            Observation::Attended(attended) => self.attended = *attended,
+            Observation::Answered(answers) => self.answers = Some(answers.clone()),
+            Observation::Told(order) => self.orders.push(order.clone()),
             Observation::Exited => self.exited = true,
             Observation::Elapsed => {}
         }
@@ -94,7 +116,7 @@ impl Watcher {
         let facts = self.facts().moments();
         let looks = self.looking.asked.map(|asked| asked + ANSWER);
         let repeats = self.sight.loops.deadline(self.now, &self.policy.loops);
-        let ladder = self.ladder.deadline(self.policy.ending);
+        let ladder = self.ladder.deadline(&self.policy, self.sight.clocks.progress, self.done, self.now);
         facts
             .chain([self.sight.deadline(), looks, self.first_look(), repeats, ladder].into_iter().flatten())
             .filter(|moment| *moment > self.now)
@@ -174,6 +196,9 @@ impl Watcher {
     fn decide(&mut self, now: Moment) -> Vec<Action> {
         let mut actions = Vec::new();
         self.begin_episode();
+        if let Some(length) = self.gap.take() {
+            actions.push(Action::Report(Event::Gap { length }));
+        }
         if self.sight.clocks.silence(now) >= Duration::from_secs(2) && self.sight.take_reworded() {
             self.reading = Reading::read(&self.sight, &self.policy);
         }
@@ -181,8 +206,83 @@ impl Watcher {
         self.ask_for_looks(now, &mut actions);
         self.change_state(now, &mut actions);
         self.report_limits(now, &mut actions);
-        actions.extend(self.ladder.step(now, self.state, self.policy.ending));
+        self.note_done(now);
+        self.climb(now, &mut actions);
         actions
+    }
+
+    /// Whether the command has said that it is finished; what it says after that takes it back.
+    fn note_done(&mut self, now: Moment) {
+        let Some(pattern) = &self.policy.done else { return };
+        if self.sight.take_printed() {
+            let said = self.sight.with_view(|view| view.rows.iter().any(|row| pattern.find(row).is_some()));
+            self.done = said.then(|| self.done.unwrap_or(now));
+        }
+    }
+
+    fn climb(&mut self, now: Moment, actions: &mut Vec<Action>) {
+        let mut ladder = std::mem::take(&mut self.ladder);
+        let (answers, orders) = (self.answers.take(), std::mem::take(&mut self.orders));
+        for order in &orders {
+            if let (Order::Extend(by), Some(timeout)) = (order, &mut self.policy.timeout) {
+                *timeout += *by;
+                self.warned_of_timeout = false;
+            }
+        }
+        let clocks = &self.sight.clocks;
+        let situation = Situation {
+            now,
+            state: self.state,
+            evidence: &|| self.facts().evidence(now, self.state),
+            policy: &self.policy,
+            since: clocks.progress,
+            attended: self.attended,
+            look: self.looking.found.as_ref(),
+            wait: self.reading.wait.as_ref(),
+            typed: self.sight.last_typed,
+            done: self.done,
+            rows: &|| self.sight.with_view(|view| (view.rows.to_vec(), view.cursor.row)),
+            byte: clocks.byte,
+            change: clocks.change,
+            turn: self.reading.turn.as_deref(),
+        };
+        if !self.exited {
+            for order in &orders {
+                ladder.told(order, &situation, actions);
+            }
+            if let Some(answers) = &answers {
+                ladder.answered(answers, &situation, actions);
+            }
+            ladder.climb(&situation, actions);
+        }
+        self.ladder = ladder;
+        for action in &*actions {
+            if let Action::Type(bytes) = action {
+                // What is typed is echoed, and a submitted line is shown again: neither is the command's doing.
+                self.sight.typed(now, bytes);
+                self.policy.counting.add_own(bytes);
+            }
+        }
+    }
+
+    /// Why the command ends, if it ends now and that is our doing.
+    pub fn ending_reason(&self) -> Option<Reason> {
+        self.ladder.reason()
+    }
+
+    /// Whether a step of the ladder wants the command started again.
+    pub fn wants_relaunch(&self) -> bool {
+        self.ladder.relaunches()
+    }
+
+    /// Whether everything was done to end the command.
+    pub fn is_exhausted(&self) -> bool {
+        self.ladder.is_exhausted(&self.policy)
+    }
+
+    /// The guards that have to be asked outside.
+    pub fn guards(&self) -> impl Iterator<Item = &Guard> {
+        self.policy.guards.iter().filter(|guard| **guard != Guard::Turn)
     }
 
     /// Progress makes what was found before it worthless.

@@ -20,7 +20,7 @@ pub fn look(root: i32, pty: Option<&Pty>, device: Option<u64>) -> Look {
         reads_terminal: processes(root, pty.foreground(), device),
         line_mode: known(LocalFlags::ICANON),
         echo: known(LocalFlags::ECHO),
-        doing: None,
+        ..Look::default()
     }
 }
 

@@ -1,0 +1,46 @@
+//! Events in words: what kind it is, and what there is to say about it.
+
+use crate::watch::{Event, span};
+
+/// An event in words; nothing where another event says the same.
+pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
+    Some(match event {
+        Event::StateChanged { to, evidence, .. } => (to.name(), evidence.clone()),
+        // The state that comes with it says the same.
+        Event::IdleWarning { .. } => return None,
+        Event::TimeoutWarning { limit } => ("warning", format!("of {} not much is left", span(*limit))),
+        Event::LoopWarning { what, suspicion } => (
+            "warning",
+            format!(
+                "'{}' came {} times, every {}: looks like a loop ({suspicion} of 100)",
+                what.pattern,
+                what.count,
+                span(what.period)
+            ),
+        ),
+        Event::GuardDeferred { guard, reason, recheck, left } => {
+            let left = left.map_or_else(|| "no cap".to_owned(), |left| format!("the cap leaves {}", span(left)));
+            ("deferred", format!("guard {guard}: {reason}; asked again in {}, {left}", span(*recheck)))
+        }
+        Event::Nudged { text, failed: None } => ("nudged", format!("typed and submitted '{text}'")),
+        Event::Nudged { text, failed: Some(why) } => ("nudged", format!("'{text}' was not taken: {why}")),
+        Event::Signaled { signal, reason, processes, refused } => {
+            let refused =
+                if refused.is_empty() { String::new() } else { format!(", not allowed for {}", refused.join(", ")) };
+            let plural = if *processes == 1 { "" } else { "es" };
+            ("signaled", format!("{signal} to {processes} process{plural} ({reason}){refused}"))
+        }
+        Event::Ran { shell, status: Ok(code) } => ("ran", format!("'{shell}' ended with {code}")),
+        Event::Ran { shell, status: Err(why) } => ("ran", format!("'{shell}' failed: {why}")),
+        Event::TimeoutExtended { by } => ("extended", format!("{} more", span(*by))),
+        Event::ForceStopped { reason } => ("stopped", reason.meaning().to_owned()),
+        Event::ForceCompleted => ("completed", "ended as a success".to_owned()),
+        Event::Gap { length } => ("gap", format!("nobody could watch for {}; a fresh period begins", span(*length))),
+        Event::Relaunched { count, why, delay, command } => {
+            ("relaunched", format!("'{command}' for the {count}. time after {}, because {why}", span(*delay)))
+        }
+        Event::AnalysisLost => {
+            ("warning", "the screen can no longer be read; from now on any byte counts as activity".to_owned())
+        }
+    })
+}
