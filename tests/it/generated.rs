@@ -20,7 +20,8 @@ fn check(file: &str, produced: &[u8]) {
 
 #[test]
 fn the_completions_are_up_to_date() {
-    for (shell, file) in [(Shell::Bash, "idlewatch.bash"), (Shell::Zsh, "_idlewatch"), (Shell::Fish, "idlewatch.fish")] {
+    for (shell, file) in [(Shell::Bash, "idlewatch.bash"), (Shell::Zsh, "_idlewatch"), (Shell::Fish, "idlewatch.fish")]
+    {
         let mut produced = Vec::new();
         clap_complete::generate(shell, &mut idlewatch::cli::command(), "idlewatch", &mut produced);
         check(&format!("completions/{file}"), &produced);

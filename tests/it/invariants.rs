@@ -38,8 +38,19 @@ fn nobody_says(words: &[&str], folder: &str, except: &[&str]) {
 #[test]
 fn the_core_does_no_input_or_output_and_reads_no_clock() {
     let words = [
-        "std::fs", "std::io", "std::net", "std::env", "std::process", "std::thread", "Instant", "SystemTime", "nix::",
-        "libc::", "println!", "eprintln!", "unsafe",
+        "std::fs",
+        "std::io",
+        "std::net",
+        "std::env",
+        "std::process",
+        "std::thread",
+        "Instant",
+        "SystemTime",
+        "nix::",
+        "libc::",
+        "println!",
+        "eprintln!",
+        "unsafe",
     ];
     nobody_says(&words, "src/watch", &[]);
 }

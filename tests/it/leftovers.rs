@@ -1,0 +1,74 @@
+//! What the command leaves running in the background lives on, and delays nothing.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Leftover, Run, send, state, until};
+
+#[test]
+fn a_grandchild_that_holds_the_terminal_does_not_delay_the_end() {
+    for mut run in Run::sh(&[], "sleep 300 & echo pid=$!';'; echo end").both_ways() {
+        let grandchild = Leftover(run.number("pid"));
+        let (text, status) = run.finish_bytes();
+        assert!(String::from_utf8_lossy(&text).trim_end().ends_with("end") && status.success());
+        assert!(state(grandchild.0).is_some());
+    }
+}
+
+#[test]
+fn a_chatty_grandchild_does_not_delay_the_end() {
+    for mut run in Run::sh(&[], "yes >/dev/tty & echo pid=$!';'; echo end; exit 5").both_ways() {
+        let _grandchild = Leftover(run.number("pid"));
+        assert_eq!(run.finish_bytes().1.code(), Some(5));
+    }
+}
+
+/// A script that stays in the background and tells, in files, which signals it got.
+fn background(folder: &Path) {
+    let script = "trap 'touch hup' HUP; trap 'touch term' TERM; trap 'touch here' USR1; touch begun; \
+                  while :; do sleep 0.02; done";
+    fs::write(folder.join("background"), script).unwrap();
+}
+
+#[test]
+fn background_children_live_on_and_are_not_signalled() {
+    for start in
+        ["sh background &", "setsid sh background &", "(sh background &)", "nohup sh background >/dev/null 2>&1 &"]
+    {
+        for options in [&[][..], &["--pty", "never"]] {
+            let folder = tempfile::tempdir().unwrap();
+            background(folder.path());
+            let script = format!("{start} while [ ! -e begun ]; do sleep 0.01; done; exit 3");
+            for run in Run::sh(options, &script).folder(folder.path()).both_ways() {
+                let in_terminal = run.has_terminal();
+                let mut run = run;
+                let status = run.finish_bytes().1;
+                assert_eq!(status.code(), Some(3));
+                let grandchild = Leftover(find(folder.path()));
+                if start.starts_with("(sh") || start.starts_with("sh") {
+                    // Without job control a shell's background children are in its own process group.
+                }
+                send(grandchild.0, libc::SIGUSR1);
+                until("an answer", || folder.path().join("here").exists());
+                assert!(!folder.path().join("hup").exists(), "{start} {options:?} in a terminal: {in_terminal}");
+                assert!(!folder.path().join("term").exists());
+                drop(grandchild);
+                for file in ["begun", "here"] {
+                    fs::remove_file(folder.path().join(file)).unwrap();
+                }
+            }
+        }
+    }
+}
+
+/// The process whose folder this is.
+fn find(folder: &Path) -> i32 {
+    fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .find(|pid: &i32| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            line == b"sh\0background\0" && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|path| path == folder)
+        })
+        .expect("it lives on")
+}
