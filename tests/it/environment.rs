@@ -34,7 +34,7 @@ fn the_environment_is_kept() {
 
 #[test]
 fn descriptors_are_inherited_and_none_is_added() {
-    let list = "ls /proc/self/fd";
+    let list = "ls -1 /proc/self/fd";
     same("", &format!("$P {list}"));
     same("", &format!("$P {list} 3<file 7>/dev/null"));
     same("", &format!("$P {list} <&-"));
@@ -48,11 +48,10 @@ fn descriptors_are_inherited_and_none_is_added() {
 fn an_inherited_descriptor_shares_its_offset() {
     same("", "exec 3<file; head -c2 <&3 >/dev/null; $P sh -c 'dd bs=1 count=2 <&3 2>/dev/null'; cat <&3");
     same("", "exec 3<>file; $P sh -c 'printf XY >&3'; cat <&3; cat file");
-    fn_of_stdin();
 }
 
-/// A file on standard input is read no further than the command reads it.
-fn fn_of_stdin() {
+#[test]
+fn standard_input_is_read_no_further_than_the_command_reads_it() {
     same("", "(head -c1; $P dd bs=1 count=2 2>/dev/null; cat) <file");
     same("", "printf 'one\\ntwo\\nthree\\n' | ($P sh -c 'read x; echo got $x'; cat)");
 }

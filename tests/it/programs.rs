@@ -24,7 +24,7 @@ fn vim_edits_a_file() {
     }
     let folder = numbered(3);
     let mut run = xterm(&[], &["vim", "-u", "NONE", "-i", "NONE", "-n", "file"], &folder).in_terminal();
-    let before = run.settings();
+    let before = run.found();
     run.wait_for("line <3>").resize(60, 20).enter("ggOfirst\x1b:wq\r");
     let (text, status) = run.finish_bytes();
     assert!(

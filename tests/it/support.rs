@@ -4,13 +4,15 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::pty::{Winsize, openpty};
+use nix::pty::{Winsize, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{self, Termios};
 
 /// How long a condition may take before the test is given up: a machine may be slow, but a condition that never
@@ -162,14 +164,14 @@ impl Run {
 
     /// Runs it in a terminal of this size whose settings were changed first.
     pub fn in_terminal_with(&self, cols: u16, rows: u16, change: impl FnOnce(&mut Termios)) -> Running {
-        let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
-        let pair = openpty(Some(&size), None).expect("a pseudo-terminal");
-        let mut settings = termios::tcgetattr(&pair.slave).expect("settings");
+        let (mut master, slave) = pseudo_terminal();
+        set_size(&master, cols, rows);
+        let mut settings = termios::tcgetattr(&slave).expect("settings");
         change(&mut settings);
-        termios::tcsetattr(&pair.slave, termios::SetArg::TCSANOW, &settings).expect("settings");
-        let mut master = File::from(pair.master);
+        termios::tcsetattr(&slave, termios::SetArg::TCSANOW, &settings).expect("settings");
+        let found = termios::tcgetattr(&slave).expect("settings");
         master.write_all(&self.typed).expect("the terminal takes it");
-        let stream = || Stdio::from(pair.slave.try_clone().expect("a descriptor"));
+        let stream = || Stdio::from(slave.try_clone().expect("a descriptor"));
         let mut command = self.command();
         command.stdin(stream()).stdout(stream()).stderr(stream());
         // SAFETY: taking a terminal is two plain system calls.
@@ -177,8 +179,25 @@ impl Run {
         let child = command.spawn().expect("it starts");
         drop(command);
         let input = master.try_clone().expect("a descriptor");
-        Running { child, input, output: master, terminal: Some(pair.slave), seen: Vec::new(), from: 0 }
+        Running { child, input, output: master, terminal: Some((slave, found)), seen: Vec::new(), from: 0 }
     }
+}
+
+/// A pseudo-terminal that no other test's command inherits: a stray copy would keep it from being hung up.
+fn pseudo_terminal() -> (File, File) {
+    let own = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+    let master = posix_openpt(own).expect("a pseudo-terminal");
+    grantpt(&master).expect("a pseudo-terminal");
+    unlockpt(&master).expect("a pseudo-terminal");
+    let name = ptsname_r(&master).expect("a pseudo-terminal");
+    let slave = File::options().read(true).write(true).custom_flags(libc::O_NOCTTY).open(name).expect("a terminal");
+    (OwnedFd::from(master).into(), slave)
+}
+
+fn set_size(master: &File, cols: u16, rows: u16) {
+    let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: TIOCSWINSZ reads one winsize, and `size` is one.
+    assert_eq!(unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) }, 0);
 }
 
 /// Makes standard input the controlling terminal of a new session.
@@ -203,8 +222,8 @@ pub struct Running {
     child: Child,
     input: File,
     output: File,
-    /// The terminal it runs in, as it sees it.
-    terminal: Option<OwnedFd>,
+    /// The terminal it runs in, as it sees it, with the settings it found.
+    terminal: Option<(File, Termios)>,
     seen: Vec<u8>,
     /// Where the search for the next text begins.
     from: usize,
@@ -266,9 +285,7 @@ impl Running {
 
     /// Gives the terminal a new size.
     pub fn resize(&mut self, cols: u16, rows: u16) -> &mut Self {
-        let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: TIOCSWINSZ reads one winsize, and `size` is one.
-        assert_eq!(unsafe { libc::ioctl(self.output.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) }, 0);
+        set_size(&self.output, cols, rows);
         self
     }
 
@@ -285,7 +302,12 @@ impl Running {
 
     /// The terminal's settings.
     pub fn settings(&self) -> Termios {
-        termios::tcgetattr(self.terminal.as_ref().expect("a terminal")).expect("settings")
+        termios::tcgetattr(&self.terminal.as_ref().expect("a terminal").0).expect("settings")
+    }
+
+    /// The settings that the terminal had before it was started.
+    pub fn found(&self) -> Termios {
+        self.terminal.as_ref().expect("a terminal").1.clone()
     }
 
     /// Takes the terminal away, as closing its window does.
@@ -320,9 +342,9 @@ impl Running {
     }
 
     fn read(&mut self) -> bool {
-        self.read_for(1000);
         // Whoever had the terminal may be gone, and its last words still to be read.
-        !matches!(self.child.try_wait(), Ok(Some(_))) || self.read_for(0)
+        let gone = matches!(self.child.try_wait(), Ok(Some(_)));
+        self.read_for(if gone { 0 } else { 100 }) || !gone
     }
 
     /// Reads what comes within this many milliseconds; whether anything came.
@@ -335,6 +357,10 @@ impl Running {
         match self.output.read(&mut buffer) {
             Ok(count) => {
                 self.seen.extend_from_slice(&buffer[..count]);
+                if count == 0 {
+                    // The end of a pipe is always ready.
+                    std::thread::sleep(Duration::from_millis(u64::from(milliseconds.min(5))));
+                }
                 count > 0
             }
             Err(_) => false,
