@@ -73,7 +73,7 @@ fn a_character_cut_in_two_arrives_whole() {
 fn a_long_paste_arrives_in_order() {
     let paste = noise(64 << 10);
     let script = "stty raw -echo; echo ready; head -c 65536 | sha256sum";
-    for mut run in Run::both(&[], &["sh", "-c", script]).map(|run| run.in_terminal()) {
+    for mut run in Run::both(&[], &["sh", "-c", script]).into_iter().map(|run| run.in_terminal()) {
         run.wait_for("ready").enter(&paste).wait_for(sum(&paste));
         assert!(run.finish().1.success());
     }

@@ -9,7 +9,7 @@ use crate::support::Run;
 fn interrupt_and_quit_end_the_command() {
     for (key, signal) in [("\x03", libc::SIGINT), ("\x1c", libc::SIGQUIT)] {
         let script = "ulimit -c 0; echo ready; exec sleep 300";
-        for mut run in Run::both(&[], &["sh", "-c", script]).map(|run| run.in_terminal()) {
+        for mut run in Run::both(&[], &["sh", "-c", script]).into_iter().map(|run| run.in_terminal()) {
             let (text, status) = run.wait_for("ready").enter(key).finish_bytes();
             assert_eq!(status.signal(), Some(signal));
             assert_eq!(
@@ -23,7 +23,7 @@ fn interrupt_and_quit_end_the_command() {
 #[test]
 fn a_command_can_catch_an_interrupt_and_gets_it_once() {
     let script = "trap 'echo caught' INT; trap 'exit 7' QUIT; echo ready; while :; do sleep 0.02; done";
-    for mut run in Run::both(&[], &["sh", "-c", script]).map(|run| run.in_terminal()) {
+    for mut run in Run::both(&[], &["sh", "-c", script]).into_iter().map(|run| run.in_terminal()) {
         run.wait_for("ready").enter("\x03").wait_for("caught").enter("\x03").wait_for("caught").enter("\x1c");
         let (text, status) = run.finish_bytes();
         assert_eq!(String::from_utf8_lossy(&text).matches("caught").count(), 2);
@@ -72,8 +72,9 @@ fn an_interrupt_ends_a_whole_pipeline() {
 
 #[test]
 fn the_end_of_file_key_ends_input() {
-    for mut run in
-        Run::both(&[], &["sh", "-c", "echo ready; cat; echo after; read x || echo none"]).map(|run| run.in_terminal())
+    for mut run in Run::both(&[], &["sh", "-c", "echo ready; cat; echo after; read x || echo none"])
+        .into_iter()
+        .map(|run| run.in_terminal())
     {
         run.wait_for("ready").enter("line\n\x04").wait_for("after").enter("\x04").wait_for("none");
         assert!(run.finish().1.success());
@@ -84,7 +85,8 @@ fn the_end_of_file_key_ends_input() {
 fn output_can_be_held_and_let_go() {
     let folder = tempfile::tempdir().unwrap();
     let script = "echo ready; read x; touch read; echo after";
-    for mut run in Run::both(&[], &["sh", "-c", script]).map(|run| run.folder(folder.path()).in_terminal()) {
+    for mut run in Run::both(&[], &["sh", "-c", script]).into_iter().map(|run| run.folder(folder.path()).in_terminal())
+    {
         run.wait_for("ready").enter("\x13").enter("line\n");
         run.until("the line", |_| folder.path().join("read").exists());
         assert!(!run.text().contains("after"));

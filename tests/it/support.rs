@@ -132,7 +132,19 @@ impl Run {
         let mut stdin = child.stdin.take().expect("a pipe");
         let input = input.to_vec();
         let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        // It leads a process group, which is ended when the time is over.
+        let group = -i32::try_from(child.id()).expect("a process id");
+        let (ended, end) = std::sync::mpsc::channel::<()>();
+        let patience = std::thread::spawn(move || {
+            let late = end.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
+            if late {
+                send(group, libc::SIGKILL);
+            }
+            late
+        });
         let output = child.wait_with_output().expect("it ends");
+        drop(ended);
+        assert!(!patience.join().expect("a watch"), "it did not end: {:?} gave {output:?}", self.argv);
         writer.join().expect("the writer ends");
         output
     }
@@ -147,9 +159,9 @@ impl Run {
         Running { child, input, output: OwnedFd::from(output).into(), terminal: None, seen: Vec::new(), from: 0 }
     }
 
-    /// Starts it twice: without a terminal, and in one.
-    pub fn both_ways(&self) -> [Running; 2] {
-        [self.in_pipes(), self.in_terminal()]
+    /// Starts it twice, one after the other: without a terminal, and in one.
+    pub fn both_ways(&self) -> impl Iterator<Item = Running> {
+        [false, true].into_iter().map(|terminal| if terminal { self.in_terminal() } else { self.in_pipes() })
     }
 
     /// Runs it in a terminal of 80 columns and 24 rows.

@@ -27,7 +27,7 @@ fn the_size_is_ordinary_without_an_outer_terminal_or_as_asked_for() {
 #[test]
 fn a_resize_reaches_the_command() {
     let script = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.02; done";
-    for mut run in Run::both(&[], &["sh", "-c", script]).map(|run| run.in_terminal()) {
+    for mut run in Run::both(&[], &["sh", "-c", script]).into_iter().map(|run| run.in_terminal()) {
         run.wait_for("ready").resize(100, 30).wait_for("30 100\r\n").resize(33, 12).wait_for("12 33\r\n");
         run.signal(libc::SIGTERM).finish_bytes();
     }
@@ -36,8 +36,7 @@ fn a_resize_reaches_the_command() {
 #[test]
 fn a_resize_reaches_output_that_goes_elsewhere_too() {
     let folder = tempfile::tempdir().unwrap();
-    let script =
-        "$IW -- sh -c 'echo ready >/dev/tty; while [ \"$(stty size <&1)\" != \"30 100\" ]; do sleep 0.02; done' >out";
+    let script = "$IW -- sh -c 'exec 4>&1; echo ready >/dev/tty; while [ \"$(stty size <&4)\" != \"30 100\" ]; do sleep 0.02; done' >out";
     let mut run = Run::script("sh", script).folder(folder.path()).in_terminal();
     run.wait_for("ready").resize(100, 30);
     assert!(run.finish().1.success());
