@@ -59,7 +59,7 @@ fn an_interrupt_that_the_command_handles_lets_the_script_go_on() {
 fn an_interrupt_ends_a_whole_pipeline() {
     for prefix in ["", "$IW --"] {
         for pipeline in
-            ["P sh -c 'echo ready >&2; exec sleep 300' | cat", "sleep 300 | P sh -c 'echo ready >&2; exec cat'"]
+            ["P sh -c 'echo ready >&2; exec sleep 300' | cat", "sleep 300 | P sh -c 'echo ready >&2; exec sleep 300'"]
         {
             let script = format!("{}; echo not stopped", pipeline.replace('P', prefix));
             let mut run = Run::script("bash", &script).in_terminal();

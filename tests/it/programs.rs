@@ -42,7 +42,13 @@ fn vim_can_be_stopped_and_brought_back() {
     let folder = numbered(3);
     let mut run = Run::shell("bash").folder(folder.path()).variable("TERM", "xterm").in_terminal();
     run.enter("$IW -- vim -u NONE -i NONE -n file\n").wait_for("line <3>").enter("\x1a").wait_for("Stopped");
-    run.enter("echo $((40+2))x\n").wait_for("42x").enter("fg\n").wait_for("line <3>").enter("ddZZ");
+    run.enter("echo $((40+2))x\n")
+        .wait_for("42x")
+        .enter("fg\n")
+        .wait_for("line <3>")
+        .enter("ddZZ")
+        .wait_for("\x1b[?1049l")
+        .wait_for("> ");
     run.enter("echo $((50+2))x\n").wait_for("52x").enter("exit\n").finish_bytes();
     assert_eq!(fs::read_to_string(folder.path().join("file")).unwrap(), "line <2>\nline <3>\n");
 }
@@ -55,7 +61,7 @@ fn less_shows_a_file() {
     let folder = numbered(100);
     let run = xterm(&[], &["less", "file"], &folder).variable("LESS", "");
     let mut run = run.in_terminal();
-    run.wait_for("line <1>").enter("G").wait_for("line <100>").enter("/<50>\n").wait_for("line <50>").enter("q");
+    run.wait_for("line <1>").enter("G").wait_for("line <100>").enter("?<50>\n").wait_for("line <51>").enter("q");
     assert!(run.finish().1.success());
     // From a pipe, with the keyboard as its terminal.
     let script = "seq 1000 | $IW -- less";
@@ -149,7 +155,7 @@ fn htop_shows_itself_and_leaves() {
 /// A repository with one commit whose message is longer than a screen.
 fn repository() -> TempDir {
     let folder = numbered(40);
-    let script = "git init -q . && git config user.name n && git config user.email e@x && git config color.ui false && \
+    let script = "git init -q . && git config user.name n && git config user.email e@x && git config color.ui false && git config log.decorate no && \
                   git config core.pager 'touch paged; less' && git config commit.gpgsign false && \
                   git commit -q --allow-empty -F file && printf 'changed\\n' >tracked && git add tracked && \
                   git commit -qm second && printf 'again\\n' >>tracked";

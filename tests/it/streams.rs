@@ -26,8 +26,7 @@ fn output_is_always_a_terminal_for_the_command() {
     let expected = ["ttt", "-tt", "ttt", "ttt", "ttt", "-tt", "ttt", "-tt", "-tt"];
     for (redirections, expected) in REDIRECTIONS.into_iter().zip(expected) {
         assert_eq!(terminals("$IW --", redirections, true), expected, "{redirections}");
-        let expected =
-            expected.replacen('t', if expected.len() == 3 && expected.starts_with('t') { "-" } else { "t" }, 1);
+        let expected = format!("-{}", &expected[1..]);
         assert_eq!(terminals("$IW --", redirections, false), expected, "{redirections} without a terminal");
     }
 }
@@ -142,9 +141,8 @@ fn closed_streams_stay_closed() {
     let folder = tempfile::tempdir().unwrap();
     for options in ["", "--pty mirror", "--pty never"] {
         for (redirections, expected) in [("<&-", "0"), (">&-", "1"), ("2>&-", "2"), ("<&- >&- 2>&-", "012")] {
-            let ask = "for fd in 0 1 2; do (: >&$fd) 2>/dev/null || printf $fd >&3; done";
-            let ask = ask.replace("(: >&$fd)", "[ -e /proc/self/fd/$fd ]").replace("for", "cd /; for");
             // `[` is the shell itself, so /proc/self is the command.
+            let ask = "for fd in 0 1 2; do [ -e /proc/self/fd/$fd ] || printf $fd >&3; done";
             let script = format!("$IW {options} -- sh -c '{ask}' 3>seen {redirections}");
             for in_terminal in [false, true] {
                 let run = Run::script("sh", &script).folder(folder.path());
@@ -174,25 +172,33 @@ fn a_writer_learns_that_the_command_closed_its_input() {
     }
 }
 
+/// How a command ends that closes one of its streams and then waits until its reader has seen the end of it.
+fn ends_after_closing(options: &[&str], stream: i32) -> Option<i32> {
+    let folder = tempfile::tempdir().unwrap();
+    let wait = "i=0; while [ ! -e go ]; do sleep 0.02; i=$((i+1)); [ $i -lt 250 ] || exit 9; done";
+    let mut command = Run::sh(options, &format!("exec {stream}>&-; {wait}")).folder(folder.path()).command();
+    without_terminal(&mut command).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let mut text = Vec::new();
+    let reader: &mut dyn Read = if stream == 1 { &mut stdout } else { &mut stderr };
+    reader.read_to_end(&mut text).unwrap();
+    fs::write(folder.path().join("go"), "").unwrap();
+    assert!(text.is_empty());
+    child.wait().unwrap().code()
+}
+
 #[test]
 fn a_reader_learns_that_the_command_closed_its_output() {
-    for options in [&[][..], &["--pty", "mirror"], &["--pty", "never"]] {
-        let folder = tempfile::tempdir().unwrap();
-        let script = "exec >&- 2>&-; i=0; while [ ! -e go ]; do sleep 0.02; i=$((i+1)); [ $i -lt 500 ] || exit 9; done";
-        let mut command = Run::sh(options, script).folder(folder.path()).command();
-        let mut child = without_terminal(&mut command)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-        let mut nothing = Vec::new();
-        stdout.read_to_end(&mut nothing).unwrap();
-        stderr.read_to_end(&mut nothing).unwrap();
-        fs::write(folder.path().join("go"), "").unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(0), "{options:?}: the end came only with the command's");
-        assert!(nothing.is_empty());
+    for mode in ["never", "mirror", "always"] {
+        assert_eq!(ends_after_closing(&["--pty", mode], 1), Some(0), "{mode}: the end came only with the command's");
+    }
+}
+
+#[test]
+fn a_reader_learns_that_the_command_closed_its_errors() {
+    for mode in ["never", "mirror", "always"] {
+        assert_eq!(ends_after_closing(&["--pty", mode], 2), Some(0), "{mode}: the end came only with the command's");
     }
 }
 
@@ -201,7 +207,7 @@ fn an_inherited_pipe_ends_when_the_command_closes_it() {
     let folder = tempfile::tempdir().unwrap();
     let command = "exec 3>&-; i=0; while [ ! -e go ]; do sleep 0.02; i=$((i+1)); [ $i -lt 500 ] || exit 9; done";
     let script = format!("mkfifo p; (cat p; touch go) & $IW -- sh -c '{command}' 3>p; code=$?; wait; exit $code");
-    let run = Run::script("sh", &script).folder(folder.path());
+    let run = Run::script("bash", &script).folder(folder.path());
     assert_eq!(run.output().status.code(), Some(0));
 }
 

@@ -317,6 +317,14 @@ impl Running {
         termios::tcgetattr(&self.terminal.as_ref().expect("a terminal").0).expect("settings")
     }
 
+    /// Waits until this process has the terminal.
+    pub fn until_in_front(&mut self, pid: i32) -> &mut Self {
+        self.until("its turn", |run| {
+            let group = nix::unistd::getpgid(Some(nix::unistd::Pid::from_raw(pid)));
+            group.is_ok() && nix::unistd::tcgetpgrp(&run.output) == group
+        })
+    }
+
     /// The settings that the terminal had before it was started.
     pub fn found(&self) -> Termios {
         self.terminal.as_ref().expect("a terminal").1.clone()
