@@ -50,7 +50,8 @@ fn the_core_does_no_input_or_output_and_reads_no_clock() {
         "libc::",
         "println!",
         "eprintln!",
-        "unsafe",
+        "unsafe {",
+        "unsafe fn",
     ];
     nobody_says(&words, "src/watch", &[]);
 }

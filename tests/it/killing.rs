@@ -103,8 +103,13 @@ fn the_terminal_is_given_back_when_idlewatch_is_killed() {
 
 #[test]
 fn a_core_is_dumped_once() {
-    let script = "ulimit -c unlimited; cd /; kill -QUIT $$";
-    for mut run in Run::sh(&[], script).both_ways() {
+    let folder = tempfile::tempdir().unwrap();
+    let [bare, wrapped] = Run::both(&[], &["sh", "-c", "ulimit -c unlimited; kill -QUIT $$"]);
+    if !bare.folder(folder.path()).output().status.core_dumped() {
+        eprintln!("skipped: no core is dumped here");
+        return;
+    }
+    for mut run in wrapped.folder(folder.path()).both_ways() {
         let status = run.finish_bytes().1;
         assert_eq!(status.signal(), Some(libc::SIGQUIT));
         assert!(!status.core_dumped(), "the command's own is enough");
