@@ -3,7 +3,21 @@
 //! A test that needs a program the machine does not have says so and passes; with `IDLEWATCH_TEST_REQUIRE_ALL` set,
 //! as in CI, it fails instead.
 
+mod arguments;
+mod bytes;
 mod ends;
+mod environment;
 mod generated;
 mod invariants;
+mod jobs;
+mod keys;
+mod killing;
+mod leftovers;
+mod programs;
+mod queries;
+mod restore;
+mod signals;
+mod streams;
 mod support;
+mod terminal;
+mod typeahead;
