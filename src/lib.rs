@@ -29,7 +29,7 @@ pub fn run() -> ! {
 /// `idlewatch replay …`: its exit status.
 fn replayed() -> u8 {
     let words = std::env::args_os().skip(1);
-    match replay::run(&<cli::ReplayCli as clap::Parser>::parse_from(words)) {
+    match replay::run(&cli::ReplayCli::from_words(words)) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("idlewatch: {error}");

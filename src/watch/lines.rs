@@ -12,7 +12,7 @@ const LONGEST: usize = 512;
 const WINDOW: Duration = Duration::from_millis(100);
 const PER_WINDOW: usize = 200;
 /// A program that moved the cursor up or to a place this recently is painting, not printing lines.
-const PAINTING_LASTS: Duration = Duration::from_secs(10);
+pub(super) const PAINTING_LASTS: Duration = Duration::from_secs(10);
 
 /// Puts lines together from text cut anywhere.
 #[derive(Debug)]
