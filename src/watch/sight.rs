@@ -214,7 +214,7 @@ impl Sight {
 
     /// On a painted screen the lines that appear are what is printed.
     fn appear(&mut self, at: Moment, around: Circumstances, policy: &Policy) {
-        if !self.painted.is_some_and(|painted| at.since(painted) < PAINTING_LASTS) || around.all {
+        if self.painted.is_none_or(|painted| at.since(painted) >= PAINTING_LASTS) || around.all {
             return;
         }
         let ticking: Vec<usize> = self.activity.ticking(at).map(|(row, _)| row - 1).collect();

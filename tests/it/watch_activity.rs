@@ -8,12 +8,12 @@ use crate::watched::{Watched, seconds};
 
 const FRAME: Duration = Duration::from_millis(100);
 
-fn spin(n: u64) -> char {
-    "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".chars().nth(n as usize % 10).unwrap()
+fn spin(n: usize) -> char {
+    "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".chars().nth(n % 10).unwrap()
 }
 
 /// Where a minute of `frame` leaves a watcher that calls a minute idle.
-fn after_two_minutes(frame: impl Fn(u64) -> String) -> State {
+fn after_two_minutes(frame: impl Fn(usize) -> String) -> State {
     let mut watched = Watched::new();
     watched.draws(seconds(120), FRAME, frame);
     watched.state()
@@ -28,7 +28,7 @@ fn what_time_alone_changes_is_silence() {
     );
     assert_eq!(after_two_minutes(|n| format!("\x1b[H\x1b[{}mstill here\x1b[0m", 31 + n % 7)), State::Stalled);
     assert_eq!(after_two_minutes(|n| format!("\x1b]0;{} title\x07", spin(n))), State::Stalled);
-    assert_eq!(after_two_minutes(|n| format!("\rWaiting{}\x1b[K", ".".repeat(n as usize % 30))), State::Stalled);
+    assert_eq!(after_two_minutes(|n| format!("\rWaiting{}\x1b[K", ".".repeat(n % 30))), State::Stalled);
 }
 
 #[test]
@@ -51,20 +51,20 @@ fn a_steady_log_that_differs_only_in_time_is_alive() {
 
 #[test]
 fn a_new_verb_now_and_then_is_decoration() {
-    let verb = |n: u64| "x".repeat(3 + n as usize / 150);
+    let verb = |n: usize| "x".repeat(3 + n / 150);
     assert_eq!(after_two_minutes(|n| format!("\r{} {} ({}s)\x1b[K", spin(n), verb(n), n / 10)), State::Stalled);
 }
 
 #[test]
 fn the_name_of_the_file_being_worked_on_is_work() {
-    let file = |n: u64| ["alpha", "beta", "gamma"].map(|name| name.repeat(1 + n as usize / 30)).concat();
+    let file = |n: usize| ["alpha", "beta", "gamma"].map(|name| name.repeat(1 + n / 30)).concat();
     assert_eq!(after_two_minutes(|n| format!("\r\x1b[2K{} Checking {}", spin(n), file(n))), State::Active);
 }
 
 #[test]
 fn text_that_comes_back_is_old_news() {
     let tips = ["press h for help", "press q to quit", "press r to run"];
-    assert_eq!(after_two_minutes(|n| format!("\x1b[H\x1b[2K{}", tips[n as usize / 50 % 3])), State::Stalled);
+    assert_eq!(after_two_minutes(|n| format!("\x1b[H\x1b[2K{}", tips[n / 50 % 3])), State::Stalled);
 }
 
 #[test]

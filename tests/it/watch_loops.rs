@@ -55,17 +55,17 @@ fn the_same_failing_call_on_a_painted_screen_is_seen() {
 
 #[test]
 fn work_that_looks_alike_is_never_a_loop() {
-    let kinds: [fn(u64) -> String; 6] = [
+    let kinds: [fn(usize) -> String; 6] = [
         |n| format!("   Compiling crate-{n} v0.1.{n}\r\n"),
         |n| format!("Downloading shard {n:04} of 9000\r\n"),
         |n| format!("| {n:4} | 0.{n} |\r\n+------+------+\r\n"),
         |n| format!("10.0.0.{} - - [16/Nov/2026:00:40:21 +0000] \"GET /{n} HTTP/1.1\" 200\r\n", n % 255),
         |n| format!("Epoch {n}/9000\r\nloss: 0.{n}\r\n"),
-        |n| format!("\r{n}% [{}]", "#".repeat(n as usize % 70)),
+        |n| format!("\r{n}% [{}]", "#".repeat(n % 70)),
     ];
     for kind in kinds {
         let mut watched = Watched::new();
-        watched.draws(seconds(300), Duration::from_millis(200), kind);
+        watched.draws(seconds(150), Duration::from_millis(200), kind);
         assert_eq!((watched.loop_warnings(), watched.states()), (0, vec![]), "{}", kind(1));
     }
 }

@@ -93,7 +93,7 @@ fn a_busy_command_is_not_looked_at() {
 #[test]
 fn any_byte_counts_where_bytes_were_asked_for() {
     let mut watched = Watched::with(|policy| policy.activity = ActivityKind::Bytes);
-    watched.draws(seconds(300), seconds(1), |n| format!("\r{} busy", ['|', '/', '-', '\\'][n as usize % 4]));
+    watched.draws(seconds(300), seconds(1), |n| format!("\r{} busy", ['|', '/', '-', '\\'][n % 4]));
     assert_eq!(watched.states(), []);
 }
 

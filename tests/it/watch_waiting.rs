@@ -36,7 +36,7 @@ fn a_full_screen_program_waits_unless_something_turns() {
     assert_eq!(editor.states(), [(5, State::Waiting)]);
     let mut busy = Watched::new();
     busy.prints("\x1b[?1049h\x1b[Hagent").draws(seconds(120), Duration::from_millis(200), |n| {
-        format!("\x1b[10;1H{} thinking", ['◐', '◓', '◑', '◒'][n as usize % 4])
+        format!("\x1b[10;1H{} thinking", ['◐', '◓', '◑', '◒'][n % 4])
     });
     assert_eq!(busy.state(), State::Stalled);
 }
@@ -54,7 +54,7 @@ fn a_screen_that_only_shows_the_time_of_day_is_not_stuck() {
 fn a_menu_holds_while_something_blinks_above_it() {
     let mut watched = Watched::new();
     watched.prints("\x1b[5;1HProceed?\r\n ❯ 1. Yes\r\n   2. No");
-    watched.draws(seconds(120), Duration::from_millis(600), |n| format!("\x1b[1;1H{}", ['●', ' '][n as usize % 2]));
+    watched.draws(seconds(120), Duration::from_millis(600), |n| format!("\x1b[1;1H{}", ['●', ' '][n % 2]));
     assert_eq!(watched.states(), [(2, State::Waiting)]);
 }
 
@@ -63,7 +63,7 @@ fn a_list_above_a_spinner_is_not_a_menu() {
     let mut watched = Watched::new();
     watched.prints("> 1. do this\r\n  2. do that\r\n");
     watched.draws(seconds(120), Duration::from_millis(200), |n| {
-        format!("\x1b[10;1H{} working ({}s)", ['◐', '◓', '◑', '◒'][n as usize % 4], n / 5)
+        format!("\x1b[10;1H{} working ({}s)", ['◐', '◓', '◑', '◒'][n % 4], n / 5)
     });
     assert_eq!(watched.state(), State::Stalled);
 }

@@ -77,8 +77,8 @@ impl Watched {
     }
 
     /// Prints what `frame` gives, once each `step`, for `time`.
-    pub fn draws(&mut self, time: Duration, step: Duration, frame: impl Fn(u64) -> String) -> &mut Self {
-        for index in 0..(time.as_millis() / step.as_millis()) as u64 {
+    pub fn draws(&mut self, time: Duration, step: Duration, frame: impl Fn(usize) -> String) -> &mut Self {
+        for index in 0..usize::try_from(time.as_millis() / step.as_millis()).unwrap() {
             self.prints(&frame(index)).passes(step);
         }
         self
