@@ -27,7 +27,7 @@ impl<W: Write> Timeline<W> {
             Event::LoopWarning { what, suspicion } => (
                 "warning",
                 format!(
-                    "'{}' came {} times, every {}: looks like a loop ({suspicion} of 100)",
+                    "'{}' came {} times, every {}: perhaps a loop ({suspicion} of 100)",
                     what.pattern,
                     what.count,
                     span(what.period)
