@@ -2,7 +2,10 @@
 //! stuck does what it was told.
 //!
 //! - [`watch`] is the pure core. Events go in, decisions come out; it does no I/O and reads no clock.
-//! - [`cli`] is what was typed.
+//! - [`profiles`] is what is known of some programs, as data.
+//! - [`report`] tells others: events as JSON lines and as words.
+//! - [`replay`] shows a recording ([`cast`]) to the core: the same detectors, recorded time.
+//! - [`cli`] is what was typed, [`detection`] what that means for the core.
 //! - [`signal`], [`exit`], [`error`]: the words that every layer shares.
 
 pub mod cast;

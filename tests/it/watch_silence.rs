@@ -63,6 +63,16 @@ fn a_blocked_read_is_waiting_and_is_not_ended() {
 }
 
 #[test]
+fn a_read_that_ends_unseen_is_noticed() {
+    let mut watched = Watched::new();
+    watched.finds(Look { reads_terminal: Known::Yes, ..Look::default() });
+    watched.prints("working on it\r\n").passes(seconds(100));
+    assert_eq!(watched.state(), State::Waiting);
+    watched.finds(Look { reads_terminal: Known::No, ..Look::default() }).passes(seconds(61));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
 fn a_terminal_that_hides_what_is_typed_asks_for_a_password() {
     let mut watched = Watched::new();
     watched.finds(Look { line_mode: Known::Yes, echo: Known::No, ..Look::default() });
