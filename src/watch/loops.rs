@@ -119,8 +119,8 @@ pub(super) struct Loops {
 }
 
 impl Loops {
-    /// Takes in a line, printed or `painted`. Gives what repeats, once per run, when it becomes suspicious.
-    pub(super) fn line(&mut self, now: Moment, text: &str, painted: bool, policy: &LoopPolicy) -> Option<Repetition> {
+    /// Takes in a line. Gives what repeats, once per run, when it becomes suspicious.
+    pub(super) fn line(&mut self, now: Moment, text: &str, policy: &LoopPolicy) -> Option<Repetition> {
         if let Some(found) = self.captured(now, text, policy) {
             return Some(found);
         }
@@ -138,14 +138,7 @@ impl Loops {
             }
             return None;
         }
-        let found = self.repeated(hash, count, now, text, policy);
-        // A program that paints has no heartbeat: it would not repeat itself for nothing.
-        let run = self.run.as_mut()?;
-        if found.is_some() && !painted && !run.is_serious() {
-            run.warned = false;
-            return None;
-        }
-        found
+        self.repeated(hash, count, now, text, policy)
     }
 
     fn count(&mut self, hash: u64, now: Moment, policy: &LoopPolicy) -> usize {
@@ -279,7 +272,7 @@ mod tests {
     fn warnings(lines: impl Iterator<Item = String>) -> Vec<Repetition> {
         let (mut loops, policy) = (Loops::default(), LoopPolicy::default());
         let at = |index: usize| Moment::after_start(Duration::from_millis(index as u64 * 250));
-        lines.enumerate().filter_map(|(index, line)| loops.line(at(index), &line, false, &policy)).collect()
+        lines.enumerate().filter_map(|(index, line)| loops.line(at(index), &line, &policy)).collect()
     }
 
     fn cycle(length: usize, rounds: usize) -> impl Iterator<Item = String> {
@@ -314,11 +307,11 @@ mod tests {
     }
 
     #[test]
-    fn a_heartbeat_is_not_a_loop() {
+    fn a_heartbeat_is_suspected_and_never_a_loop() {
         let (mut loops, policy) = (Loops::default(), LoopPolicy::default());
         let at = |seconds: u64| Moment::after_start(Duration::from_secs(seconds));
         for n in 0..600 {
-            assert_eq!(loops.line(at(n), "GET /health 200", false, &policy), None);
+            loops.line(at(n), "GET /health 200", &policy);
             assert_eq!(loops.looping(at(n), &policy), None);
         }
         assert!(loops.suspicion(at(600), &policy) < 50);
@@ -330,7 +323,7 @@ mod tests {
         let mut loops = Loops::default();
         let found: Vec<_> = (0..10)
             .flat_map(|n| [format!("Run: make {}", n % 2), format!("something new {n}")])
-            .filter_map(|line| loops.line(Moment::START, &line, false, &policy))
+            .filter_map(|line| loops.line(Moment::START, &line, &policy))
             .collect();
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].pattern, "make 0");

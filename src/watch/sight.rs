@@ -150,7 +150,7 @@ impl Sight {
             if screen && policy.counting.counts(line) {
                 clocks.progressed(now, line.trim());
             }
-            suspected.extend(loops.line(now, line, false, &policy.loops));
+            suspected.extend(loops.line(now, line, &policy.loops));
         });
     }
 
@@ -220,7 +220,7 @@ impl Sight {
         let ticking: Vec<usize> = self.activity.ticking(at).map(|(row, _)| row - 1).collect();
         let (loops, suspected) = (&mut self.loops, &mut self.suspected);
         self.appearing.look(at, &self.lines, |row| ticking.contains(&row) || around.row == Some(row), &mut |line| {
-            suspected.extend(loops.line(at, line, true, &policy.loops));
+            suspected.extend(loops.line(at, line, &policy.loops));
         });
     }
 
