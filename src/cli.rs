@@ -300,6 +300,13 @@ pub struct TerminalArgs {
     pub size: Option<Size>,
 }
 
+impl ReplayCli {
+    /// Reads `replay` and the words after it; on `--help` or a mistake the process ends here.
+    pub fn from_words(words: impl Iterator<Item = OsString>) -> Self {
+        Self::parse_from(words)
+    }
+}
+
 /// A duration, or `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit(pub Option<Duration>);

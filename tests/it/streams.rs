@@ -196,13 +196,6 @@ fn a_reader_learns_that_the_command_closed_its_output() {
 }
 
 #[test]
-fn a_reader_learns_that_the_command_closed_its_errors() {
-    for mode in ["never", "mirror", "always"] {
-        assert_eq!(ends_after_closing(&["--pty", mode], 2), Some(0), "{mode}: the end came only with the command's");
-    }
-}
-
-#[test]
 fn an_inherited_pipe_ends_when_the_command_closes_it() {
     let folder = tempfile::tempdir().unwrap();
     let command = "exec 3>&-; i=0; while [ ! -e go ]; do sleep 0.02; i=$((i+1)); [ $i -lt 500 ] || exit 9; done";
