@@ -23,7 +23,7 @@ _idlewatch() {
 
     case "${cmd}" in
         idlewatch)
-            opts="-i -t -s -k -h -V --idle --timeout --first-output --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --signal --kill-after --pty --stdin --size --help --version"
+            opts="-i -t -s -k -v -q -h -V --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --no-guard --nudge --max-nudges --nudge-wait --signal --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --preserve-status --explain --verbose --quiet --pty --stdin --size --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -46,6 +46,18 @@ _idlewatch() {
                     return 0
                     ;;
                 --first-output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --done)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --done-idle)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -85,6 +97,22 @@ _idlewatch() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --guard)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nudge)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nudges)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nudge-wait)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --signal)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -98,6 +126,42 @@ _idlewatch() {
                     return 0
                     ;;
                 -k)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-loop)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-waiting)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --relaunch)
+                    COMPREPLY=($(compgen -W "crash stuck any" -- "${cur}"))
+                    return 0
+                    ;;
+                --relaunch-with)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-relaunches)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --relaunch-delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exit-code)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

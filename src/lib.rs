@@ -26,27 +26,36 @@ use std::process::exit;
 use std::sync::Mutex;
 
 use cli::Invocation;
-use config::Config;
+use config::{Config, Say};
 use error::Error;
-use session::Outcome;
+use session::{Outcome, Status};
 
 /// The whole program: reads the arguments, runs, and ends the process.
 pub fn run() -> ! {
     let result = match cli::parse() {
-        Invocation::Run(cli) => Config::new(*cli).and_then(|config| guarded(|| session::run(&config))),
-        Invocation::Replay(cli) => replay::run(&cli).map(|()| exit(0)),
+        Invocation::Run(cli) => Config::new(*cli).and_then(|config| watched(&config)),
+        Invocation::Replay(cli) => replay::run(&cli).map(|()| Status::Code(0)),
     };
     match result {
-        Ok(Outcome::Itself(status)) => status.leave(),
-        Ok(Outcome::Ended(reason)) => {
-            eprintln!("idlewatch: {} ({}, exit status {})", reason.meaning(), reason, reason.code());
-            exit(i32::from(reason.code()))
-        }
+        Ok(status) => status.leave(),
         Err(error) => {
             eprintln!("idlewatch: {error}");
             exit(i32::from(error.code()))
         }
     }
+}
+
+/// Runs the command; gives what to exit with.
+fn watched(config: &Config) -> Result<Status, Error> {
+    let (reason, status) = match guarded(|| session::run(config))? {
+        Outcome::Itself(status) => return Ok(status),
+        Outcome::Ended(reason, status) => (reason, status),
+    };
+    let own = if config.exit.preserve { status } else { Status::Code(config.exit.code(reason)) };
+    if config.say >= Say::Warnings {
+        eprintln!("idlewatch: {} ({reason}, {own})", reason.meaning());
+    }
+    Ok(own)
 }
 
 /// Turns a panic into an error that is said once the terminal is itself again.

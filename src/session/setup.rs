@@ -1,5 +1,7 @@
 //! Everything that is opened before the command runs, in the order that makes it unnoticeable.
 
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -12,13 +14,17 @@ use nix::unistd::isatty;
 use portable_pty::PtySize;
 
 use super::clock::Clock;
+use super::guards::Guards;
 use super::link::News;
 use super::modes::Modes;
 use super::monitor::Monitor;
+use super::notes::Notes;
 use super::place::Place;
+use super::prompt::Drawn;
 use super::pty::Pty;
 use super::queries::Queries;
 use super::relay::{self, Keyboard, Kind, Source};
+use super::shell::Shells;
 use super::signals::Signals;
 use super::sink::Sink;
 use super::spawn::{Given, Launch};
@@ -49,14 +55,21 @@ struct Pieces {
     sources: Vec<Source>,
     sinks: Vec<Sink>,
     given: Vec<Given>,
+    files: Vec<(File, u64)>,
 }
 
 impl Session {
     /// Opens everything and starts the command.
-    pub(super) fn start(config: &Config) -> Result<Self, Error> {
+    pub(super) fn start(config: &Config, argv: Vec<OsString>) -> Result<Self, Error> {
         let inherited = inherited::descriptors();
         let own = surroundings();
-        let plan = Plan::new(config.pty, config.stdin, own);
+        let plan = Plan::new(config.pty, config.stdin, config.types(), own);
+        if config.types() && plan.stdin != Input::Pty {
+            return Err(Error::usage(
+                "nothing can be typed into the command: it does not read from its terminal; \
+                 use --stdin pty, or leave out --nudge and key: steps",
+            ));
+        }
         let mut terminal = if plan.pty { Terminal::find() } else { None };
         let size = size(config, terminal.as_ref());
         let settings = terminal.as_ref().and_then(|terminal| terminal.settings().ok());
@@ -88,8 +101,9 @@ impl Session {
         };
         let stderr = pieces.given.pop().unwrap_or(Given::Ours);
         let stdout = pieces.given.pop().unwrap_or(Given::Ours);
+        let name = argv[0].clone();
         let launch = Launch {
-            argv: config.command.clone(),
+            argv,
             streams: [stdin, stdout, stderr],
             terminal: slave.as_ref().map(duplicate).transpose()?,
             place,
@@ -107,15 +121,18 @@ impl Session {
             Some(News::Failed(errno)) => {
                 drop(terminal);
                 bury(&monitor);
-                return Err(cannot_run(config, errno));
+                return Err(cannot_run(&name, errno));
             }
             _ => return Err(Error::internal("the monitor process ended before the command was started")),
         };
-        let_go(plan, &inherited);
+        if !config.relaunches() {
+            let_go(plan, &inherited);
+        }
         let signals = Signals::catch().map_err(failed("cannot catch signals"))?;
         let prints_to_terminal = terminal.is_some() || [own.stdout, own.stderr].contains(&Own::Terminal);
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
-        Ok(Self {
+        let attended = own.stdin == Own::Terminal && terminal.as_ref().is_none_or(Terminal::is_ours);
+        let mut session = Self {
             clock: Clock::start(),
             watcher: Watcher::new(Policy { size: Size { cols: size.cols, rows: size.rows }, ..config.policy.clone() }),
             signals,
@@ -137,11 +154,24 @@ impl Session {
             keyboard: Keyboard::default(),
             modes: Modes::default(),
             queries: Queries::default(),
+            has_person: own.stdin == Own::Terminal,
+            attended: false,
+            guards: Guards::default(),
+            shells: Shells::default(),
+            answers: Vec::new(),
+            notes: Notes::new(config.say),
+            files: pieces.files,
+            prompt: None,
+            drawn: config.prompts().then(Drawn::default),
             ended: None,
             reason: None,
             finished: false,
+            queue: VecDeque::new(),
+            performing: false,
             buffer: relay::portion(),
-        })
+        };
+        session.set_attended(attended);
+        Ok(session)
     }
 }
 
@@ -154,10 +184,9 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> Error {
     move |error| Error::internal(format!("{what}: {error}"))
 }
 
-fn cannot_run(config: &Config, errno: i32) -> Error {
+fn cannot_run(name: &OsStr, errno: i32) -> Error {
     let error = io::Error::from_raw_os_error(errno);
-    let name = config.command[0].to_string_lossy();
-    let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    let name: String = name.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     match errno {
         libc::ENOENT => Error::not_found(format!("cannot run '{name}': {error}")),
         _ => Error::cannot_run(format!("cannot run '{name}': {error}")),
@@ -241,7 +270,7 @@ fn take_over(terminal: &mut Terminal, pty: &Pty, slave: Option<&OwnedFd>, settin
 
 /// Opens what the command's output streams are made of, and where they go on our side.
 fn outputs(plan: Plan, size: PtySize, slave: Option<&OwnedFd>, terminal: Option<&Terminal>) -> Result<Pieces, Error> {
-    let mut pieces = Pieces { sources: Vec::new(), sinks: Vec::new(), given: Vec::new() };
+    let mut pieces = Pieces { sources: Vec::new(), sinks: Vec::new(), given: Vec::new(), files: Vec::new() };
     if let (Some(_), Some(terminal)) = (slave, terminal) {
         pieces.sinks.push(Sink::terminal(duplicate(terminal)?));
         pieces.sources.push(Source::new(Kind::Terminal, Stream::Terminal, 0, false));
@@ -253,7 +282,12 @@ fn outputs(plan: Plan, size: PtySize, slave: Option<&OwnedFd>, terminal: Option<
         let given = match (output, slave) {
             (Output::Pty, Some(slave)) => Given::This(duplicate(slave)?),
             (Output::Closed, _) => Given::Closed,
-            (Output::Inherit, _) => Given::Ours,
+            (Output::Inherit, _) => {
+                let file = File::from(duplicate(&fd)?);
+                let size = file.metadata().map_or(0, |metadata| metadata.len());
+                pieces.files.push((file, size));
+                Given::Ours
+            }
             (Output::SameAsStdout, _) => match pieces.given.last() {
                 Some(Given::This(fd)) => Given::This(duplicate(fd)?),
                 _ => Given::Ours,
@@ -274,11 +308,12 @@ fn outputs(plan: Plan, size: PtySize, slave: Option<&OwnedFd>, terminal: Option<
         pieces.given.push(given);
     }
     if let (Some(_), None) = (slave, terminal) {
-        // What is written to a terminal that nobody has is shown where the output goes.
+        // What is written to a terminal that nobody has is shown where the errors go.
         if pieces.sinks.is_empty() {
             pieces.sinks.push(Sink::stream(stdout.as_fd()).map_err(failed("cannot use the standard streams"))?);
         }
-        pieces.sources.push(Source::new(Kind::Terminal, Stream::Stdout, 0, true));
+        let last = pieces.sinks.len() - 1;
+        pieces.sources.push(Source::new(Kind::Terminal, Stream::Stdout, last, true));
     }
     Ok(pieces)
 }

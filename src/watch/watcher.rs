@@ -150,6 +150,11 @@ impl Watcher {
         (from_one(cursor.row), from_one(cursor.col))
     }
 
+    /// The title that the command has given its terminal, if it has.
+    pub fn title(&self) -> Option<&str> {
+        self.sight.title()
+    }
+
     /// The visible rows as text, without trailing blanks.
     pub fn rows(&mut self) -> Vec<String> {
         self.sight.shown().rows()
