@@ -96,7 +96,7 @@ impl Session {
         text.push_str("  [k] kill and skip\r\n  [a] kill and abort\r\n\r\n");
         text.push_str("  Without an answer within a minute the next step is taken.\r\n");
         for line in status.lines() {
-            text.push_str(&format!("\r\n  {}", plain(line)));
+            text.extend(["\r\n  ", &plain(line)]);
         }
         self.show(text.as_bytes());
     }

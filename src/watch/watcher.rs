@@ -19,6 +19,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 
 /// The pure core: no I/O, no clock, no thread.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Watcher {
     policy: Policy,
     now: Moment,
