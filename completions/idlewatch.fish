@@ -30,7 +30,7 @@ any\t'Either'"
 complete -c idlewatch -l relaunch-with -d 'Start this instead, in a shell, for example \'claude --continue\'' -r
 complete -c idlewatch -l max-relaunches -d 'How often at most' -r
 complete -c idlewatch -l relaunch-delay -d 'How long to wait before the first time; each further time twice as long' -r
-complete -c idlewatch -l exit-code -d 'Use another code for a reason, for example idle_timeout=75 (may be repeated)' -r
+complete -c idlewatch -l exit-code -d 'Use another code for a reason, for example \'timeout=75\' (may be repeated)' -r
 complete -c idlewatch -l pty -d 'Which of the command\'s streams are terminals' -r -f -a "always\t'Standard output and error are terminals for the command'
 mirror\t'Each stream is a terminal only where idlewatch\'s own is'
 never\t'Pipes'"

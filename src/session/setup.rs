@@ -106,6 +106,9 @@ impl Ground {
     fn place(&self) -> Place {
         match &self.pty {
             None => Place::Ours,
+            // A shell that reads from a terminal makes itself the leader of a process group. If it had to leave ours for
+            // that, it would leave the foreground too, and could not get back where its errors go elsewhere.
+            Some(_) if self.terminal.is_none() && self.plan.stdin == Input::Pty => Place::Job { leads: true },
             Some(_) => Place::under_terminal(self.takes_terminal),
         }
     }

@@ -113,6 +113,8 @@ impl Run {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
+        // SAFETY: what runs between fork and exec only makes system calls.
+        unsafe { command.pre_exec(usual_signals) };
         command
     }
 
@@ -220,6 +222,16 @@ fn take_terminal() -> std::io::Result<()> {
         -1 => Err(std::io::Error::last_os_error()),
         _ => Ok(()),
     }
+}
+
+/// Every signal as usual, however the suite was started: in the background of a script, interrupts are ignored.
+#[allow(clippy::unnecessary_wraps, reason = "it is called before exec, which may fail")]
+fn usual_signals() -> std::io::Result<()> {
+    for number in 1..=64 {
+        // SAFETY: the default action runs no code of ours; a number that cannot be changed is answered with an error.
+        unsafe { libc::signal(number, libc::SIG_DFL) };
+    }
+    Ok(())
 }
 
 /// A session of its own, so that no test shares the terminal of whoever runs the suite.
