@@ -63,8 +63,8 @@ fn a_silent_command_that_works_lives_until_the_cap() {
 #[test]
 fn a_file_that_grows_and_a_command_that_agrees_speak_for_a_silent_command() {
     let folder = tempfile::tempdir().unwrap();
-    let grows = "for i in 1 2 3 4 5 6 7 8; do echo x >>log; sleep 0.25; done";
-    let quick = ["--idle", "500ms", "-v", "--guard"];
+    let grows = "i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo x >>log; sleep 0.08; done";
+    let quick = ["--idle", "2s", "-v", "--guard"];
     for guard in ["file:log", "cmd:test -e log"] {
         fs::write(folder.path().join("log"), "").unwrap();
         let options = [&quick[..], &[guard]].concat();
