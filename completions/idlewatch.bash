@@ -16,6 +16,9 @@ _idlewatch() {
             ",$1")
                 cmd="idlewatch"
                 ;;
+            idlewatch,replay)
+                cmd="idlewatch__subcmd__replay"
+                ;;
             *)
                 ;;
         esac
@@ -23,7 +26,7 @@ _idlewatch() {
 
     case "${cmd}" in
         idlewatch)
-            opts="-i -t -s -k -h -V --idle --timeout --first-output --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --signal --kill-after --pty --stdin --size --help --version"
+            opts="-i -t -s -k -v -q -h -V --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --no-guard --nudge --max-nudges --nudge-wait --signal --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --preserve-status --explain --verbose --quiet --pty --stdin --size --config --print-config --help --version replay"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -46,6 +49,18 @@ _idlewatch() {
                     return 0
                     ;;
                 --first-output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --done)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --done-idle)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -82,15 +97,31 @@ _idlewatch() {
                     return 0
                     ;;
                 --profile)
+                    COMPREPLY=($(compgen -W "claude codex gemini opencode aider auto none" -- "${cur}"))
+                    return 0
+                    ;;
+                --guard)
+                    COMPREPLY=($(compgen -W "cpu io children turn file: cmd:" -- "${cur}"))
+                    return 0
+                    ;;
+                --nudge)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-nudges)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nudge-wait)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --signal)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
                     return 0
                     ;;
                 -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
                     return 0
                     ;;
                 --kill-after)
@@ -99,6 +130,42 @@ _idlewatch() {
                     ;;
                 -k)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --on-idle)
+                    COMPREPLY=($(compgen -W "warn nudge wait: key: int term hup quit kill signal: run: prompt relaunch stop" -- "${cur}"))
+                    return 0
+                    ;;
+                --on-loop)
+                    COMPREPLY=($(compgen -W "warn nudge wait: key: int term hup quit kill signal: run: prompt relaunch stop" -- "${cur}"))
+                    return 0
+                    ;;
+                --on-waiting)
+                    COMPREPLY=($(compgen -W "warn nudge wait: key: int term hup quit kill signal: run: prompt relaunch stop" -- "${cur}"))
+                    return 0
+                    ;;
+                --on-timeout)
+                    COMPREPLY=($(compgen -W "warn nudge wait: key: int term hup quit kill signal: run: prompt relaunch stop" -- "${cur}"))
+                    return 0
+                    ;;
+                --relaunch)
+                    COMPREPLY=($(compgen -W "crash stuck any" -- "${cur}"))
+                    return 0
+                    ;;
+                --relaunch-with)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-relaunches)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --relaunch-delay)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exit-code)
+                    COMPREPLY=($(compgen -W "completed aborted stopped idle_timeout loop waiting_input timeout error" -- "${cur}"))
                     return 0
                     ;;
                 --pty)
@@ -111,6 +178,118 @@ _idlewatch() {
                     ;;
                 --size)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__replay)
+            opts="-i -t -v -h --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --config --json --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --first-output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --done)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --done-idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --warn)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --activity)
+                    COMPREPLY=($(compgen -W "screen bytes" -- "${cur}"))
+                    return 0
+                    ;;
+                --ignore)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --loop)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --loop-for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --loop-pattern)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --waiting)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -W "claude codex gemini opencode aider auto none" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 *)
