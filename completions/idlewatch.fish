@@ -8,7 +8,7 @@ function __fish_idlewatch_needs_command
     set -l cmd (commandline -opc)
     set -e cmd[1]
     argparse -s (__fish_idlewatch_global_optspecs) -- $cmd 2>/dev/null
-    or return
+    or return 0
     if set -q argv[1]
         # Also print the command, so this can be used to figure out what it is.
         echo $argv[1]
@@ -199,3 +199,5 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l config -d
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l json -d 'Print the events as JSON lines'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s v -l verbose -d 'Explain each state at length'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
+# The words after the options are a command, with completions of its own.
+complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay' -d Command -a '(__fish_complete_subcommand -- -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --pty --stdin --size --config)'

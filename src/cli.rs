@@ -1,4 +1,5 @@
 //! What was typed. This file and its folder alone know clap; what it means is decided in [`config`](crate::config).
+#![expect(clippy::doc_markdown, reason = "the comments on options are the help text, which is not Markdown")]
 
 mod hints;
 mod refusal;
@@ -38,6 +39,11 @@ const BELOW: &str = "Every option is also a variable (IDLEWATCH_MAX_IDLE=1h) and
     args_override_self = true
 )]
 pub struct RunCli {
+    /// The command to run, and its arguments
+    #[arg(value_name = "COMMAND", required_unless_present = "print_config", trailing_var_arg = true)]
+    #[arg(allow_hyphen_values = false, value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+
     /// Limits.
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -77,11 +83,6 @@ pub struct RunCli {
     /// Print every option, its value and where it comes from, as a configuration file, and run nothing
     #[arg(long, help_heading = "Configuration")]
     pub print_config: bool,
-
-    /// The command to run, and its arguments
-    #[arg(value_name = "COMMAND", required_unless_present = "print_config", trailing_var_arg = true)]
-    #[arg(allow_hyphen_values = false, value_hint = ValueHint::CommandWithArguments)]
-    pub command: Vec<OsString>,
 }
 
 /// Where options are read from.
@@ -181,18 +182,6 @@ pub enum ActivityArg {
     args_override_self = true
 )]
 pub struct ReplayCli {
-    /// Limits.
-    #[command(flatten)]
-    pub limits: LimitArgs,
-
-    /// What counts.
-    #[command(flatten)]
-    pub detect: DetectArgs,
-
-    /// Where all this is read from.
-    #[command(flatten)]
-    pub source: SourceArgs,
-
     /// Print the events as JSON lines
     #[arg(long)]
     pub json: bool,
@@ -204,6 +193,18 @@ pub struct ReplayCli {
     /// The recording: asciicast, version 2 or 3
     #[arg(value_name = "FILE.cast", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
+
+    /// Limits.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+
+    /// What counts.
+    #[command(flatten)]
+    pub detect: DetectArgs,
+
+    /// Where all this is read from.
+    #[command(flatten)]
+    pub source: SourceArgs,
 }
 
 /// Who may speak for a silent command.
@@ -396,8 +397,7 @@ pub fn replay_command() -> clap::Command {
     ReplayCli::command()
 }
 
-/// Both, for the completions: there `replay` is a subcommand, which it is not for the parser, since a command to run
-/// may have that name.
+/// Both, where `replay` has to be a subcommand. For the parser it is none, since a command to run may have that name.
 pub fn whole_command() -> clap::Command {
     RunCli::command().subcommand(ReplayCli::command().name("replay"))
 }

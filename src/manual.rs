@@ -26,12 +26,13 @@ fn exit_status() -> String {
         ".SH \"EXIT STATUS\"\nThe status of the command, whenever it ended by itself; if a signal ended it, \
                     idlewatch dies of the same signal. Otherwise:\n"
             .to_owned();
-    let mut item = |code: u8, name: &str, meaning: &str| {
+    let usage = "the arguments, the environment or the configuration file are wrong; nothing was started";
+    let mut all: Vec<(u8, &str, &str)> =
+        Reason::ALL.map(|reason| (reason.code(), reason.name(), reason.meaning())).into();
+    all.push((USAGE, "", usage));
+    all.sort_unstable();
+    for (code, name, meaning) in all {
         let _ = write!(text, ".TP\n\\fB{code}\\fR {}\n{}\n", escape(name), escape(meaning));
-    };
-    item(USAGE, "", "the arguments, the environment or the configuration file are wrong; nothing was started");
-    for reason in Reason::ALL {
-        item(reason.code(), reason.name(), reason.meaning());
     }
     text + ".PP\nThe code for a reason can be changed with\n.BR \\-\\-exit\\-code .\n"
 }

@@ -14,6 +14,9 @@ use crate::layers::Setting;
 
 /// A command line: that of a run, or that of `replay`.
 pub trait Arguments: Parser {
+    /// Whether it has every option there is.
+    const HAS_ALL: bool;
+
     /// The options that lower layers may set here.
     fn shared(option: &Known) -> bool;
 
@@ -25,6 +28,8 @@ pub trait Arguments: Parser {
 }
 
 impl Arguments for RunCli {
+    const HAS_ALL: bool = true;
+
     fn shared(_: &Known) -> bool {
         true
     }
@@ -39,6 +44,8 @@ impl Arguments for RunCli {
 }
 
 impl Arguments for ReplayCli {
+    const HAS_ALL: bool = false;
+
     /// Limits and detection. Its switches say how to print, which a run's do not.
     fn shared(option: &Known) -> bool {
         option.kind != Kind::Switch
@@ -81,16 +88,14 @@ pub enum Kind {
 }
 
 /// Options that only the command line can have: they say where to read from, or to do something else instead.
-const ONLY_TYPED: [&str; 2] = ["config", "print-config"];
+const ONLY_TYPED: [&str; 4] = ["config", "print-config", "help", "version"];
 
 /// The options that can be set in any layer.
 pub fn known<C: Arguments>() -> Vec<Known> {
-    let mut all = describe(&C::command());
-    all.retain(C::shared);
-    all
+    describe::<C>(&C::command())
 }
 
-fn describe(command: &Command) -> Vec<Known> {
+fn describe<C: Arguments>(command: &Command) -> Vec<Known> {
     let long = |arg: &Arg| arg.get_long().map(ToOwned::to_owned);
     let settable = |arg: &&Arg| arg.get_long().is_some_and(|name| !ONLY_TYPED.contains(&name));
     let mut all: Vec<Known> = command
@@ -108,6 +113,7 @@ fn describe(command: &Command) -> Vec<Known> {
             heading: arg.get_help_heading().unwrap_or_default().to_owned(),
             id: arg.get_id().to_string(),
         })
+        .filter(C::shared)
         .collect();
     // A conflict is declared on one side and holds for both.
     let declared: Vec<(String, Vec<String>)> =
@@ -125,6 +131,7 @@ pub struct Typed<C> {
     pub cli: C,
     args: Vec<OsString>,
     matches: ArgMatches,
+    command: Command,
 }
 
 impl<C: fmt::Debug> fmt::Debug for Typed<C> {
@@ -143,7 +150,12 @@ impl<C: Arguments> Typed<C> {
         let mut command = C::command();
         let matches = command.try_get_matches_from_mut(&args)?;
         let cli = C::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-        Ok(Self { cli, args, matches })
+        Ok(Self { cli, args, matches, command })
+    }
+
+    /// The options that lower layers may set.
+    pub fn options(&self) -> Vec<Known> {
+        describe::<C>(&self.command)
     }
 
     /// Whether this option was typed.

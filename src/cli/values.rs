@@ -121,7 +121,7 @@ pub(super) fn number(text: &str) -> Result<u32, String> {
     within(text, 0, u32::MAX)
 }
 
-fn within<N: FromStr + PartialOrd + std::fmt::Display>(text: &str, least: N, most: N) -> Result<N, String> {
+fn within<N: FromStr + PartialOrd + Copy + std::fmt::Display>(text: &str, least: N, most: N) -> Result<N, String> {
     match text.parse() {
         Ok(number) if number >= least && number <= most => Ok(number),
         _ => Err(format!("use a number from {least} to {most}")),

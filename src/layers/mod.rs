@@ -54,16 +54,17 @@ pub fn resolve<'w, C: Arguments>(
     typed: Typed<C>,
     words: impl IntoIterator<Item = &'w str>,
 ) -> Result<Resolved<C>, Error> {
-    let all = known::<RunCli>();
-    let mine = known::<C>();
+    let mine = typed.options();
+    let all = if C::HAS_ALL { mine.clone() } else { known::<RunCli>() };
     let environment = Environment::read(&all, std::env::vars_os())?;
     let file = match typed.cli.config().or(environment.config.as_deref()) {
         Some(path) => ConfigFile::named(path, &all)?,
         None => ConfigFile::usual(&all)?,
     };
 
-    let flags = mine.iter().filter(|option| typed.has(option)).map(|option| option.name.clone()).collect();
-    let mut stack = Stack::new(&mine, flags);
+    let typed_names = mine.iter().filter(|option| typed.has(option)).map(|option| option.name.clone());
+    let flags: Vec<String> = typed_names.collect();
+    let mut stack = Stack::new(&mine, &flags);
     stack.add(environment.settings);
     stack.add(file.settings);
     let own = {
@@ -77,7 +78,6 @@ pub fn resolve<'w, C: Arguments>(
             None => Error::usage(format!("--profile: {reason}")),
         })?
     };
-    let flags = stack.flags.clone();
     stack.add(own.iter().flat_map(|own| own.options.clone()).collect());
     let settings = stack.taken;
     Ok(Resolved { typed: typed.with(&settings)?, own, settings, flags })
@@ -86,16 +86,17 @@ pub fn resolve<'w, C: Arguments>(
 /// The layers that were looked at so far, the highest first.
 struct Stack<'k> {
     known: &'k [Known],
-    flags: Vec<String>,
     taken: Vec<Setting>,
     /// The options that nothing lower can change any more.
     settled: Vec<String>,
 }
 
 impl<'k> Stack<'k> {
-    fn new(known: &'k [Known], flags: Vec<String>) -> Self {
-        let mut stack = Self { known, flags: flags.clone(), taken: Vec::new(), settled: Vec::new() };
-        flags.iter().for_each(|flag| stack.settle(flag, true));
+    fn new(known: &'k [Known], flags: &[String]) -> Self {
+        let mut stack = Self { known, taken: Vec::new(), settled: Vec::new() };
+        for flag in flags {
+            stack.settle(flag, true);
+        }
         stack
     }
 
@@ -105,7 +106,9 @@ impl<'k> Stack<'k> {
             !self.settled.contains(&setting.name) && self.known.iter().any(|option| option.name == setting.name)
         };
         let taken: Vec<Setting> = layer.into_iter().filter(open).collect();
-        taken.iter().for_each(|setting| self.settle(&setting.name, setting.is_on()));
+        for setting in &taken {
+            self.settle(&setting.name, setting.is_on());
+        }
         self.taken.extend(taken);
     }
 
@@ -128,8 +131,11 @@ mod tests {
 
     fn taken(flags: &[&str], layers: Vec<Vec<Setting>>) -> Vec<String> {
         let known = known::<RunCli>();
-        let mut stack = Stack::new(&known, flags.iter().map(ToString::to_string).collect());
-        layers.into_iter().for_each(|layer| stack.add(layer));
+        let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
+        let mut stack = Stack::new(&known, &flags);
+        for layer in layers {
+            stack.add(layer);
+        }
         stack.taken.iter().flat_map(Setting::arguments).map(|argument| argument.into_string().unwrap()).collect()
     }
 

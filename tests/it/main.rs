@@ -4,6 +4,7 @@
 //! as in CI, it fails instead.
 
 mod bad_input;
+mod completions;
 mod configuration;
 mod ends;
 mod generated;
