@@ -16,7 +16,7 @@ pub(super) fn refusal(error: &clap::Error) -> Error {
 pub(super) fn reason(error: &clap::Error) -> String {
     match error.kind() {
         ErrorKind::ValueValidation => source(error),
-        ErrorKind::InvalidValue => choice(error),
+        ErrorKind::InvalidValue => not_one_of(error),
         _ => words(error),
     }
 }
@@ -30,7 +30,7 @@ fn words(error: &clap::Error) -> String {
             let choice = if choice.is_empty() { "see idlewatch --help".to_owned() } else { choice };
             format!("{option} needs a value, as in '{}'; {choice}", written.replace(['<', '>'], ""))
         }
-        ErrorKind::InvalidValue => format!("{option} '{value}': {}", choice(error)),
+        ErrorKind::InvalidValue => format!("{option} '{value}': {}", not_one_of(error)),
         ErrorKind::ValueValidation => format!("{option} '{value}': {}", source(error)),
         ErrorKind::UnknownArgument => {
             let hint = match context(error, ContextKind::SuggestedArg) {
@@ -46,6 +46,7 @@ fn words(error: &clap::Error) -> String {
             format!("{option} cannot be used together with {}; leave one out", first(&other))
         }
         ErrorKind::TooManyValues => format!("{option} takes no value, and got '{value}'"),
+        ErrorKind::InvalidUtf8 => "the value of an option is not UTF-8; write it in UTF-8".to_owned(),
         ErrorKind::MissingRequiredArgument if context(error, ContextKind::InvalidArg).contains("FILE.cast") => {
             "no recording to show; name it last, as in: idlewatch replay --idle 5m run.cast".to_owned()
         }
@@ -59,13 +60,17 @@ fn words(error: &clap::Error) -> String {
     }
 }
 
+fn not_one_of(error: &clap::Error) -> String {
+    format!("not one of its values; {}", choice(error))
+}
+
 /// Which values there are, and which was probably meant.
 fn choice(error: &clap::Error) -> String {
     let valid = context(error, ContextKind::ValidValue);
     match context(error, ContextKind::SuggestedValue) {
         _ if valid.is_empty() => String::new(),
         near if near.is_empty() => format!("use one of {valid}"),
-        near => format!("did you mean '{near}'? Use one of {valid}"),
+        near => format!("did you mean '{near}'? There are {valid}"),
     }
 }
 

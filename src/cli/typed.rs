@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, Parser};
 use super::refusal::{reason, refusal};
 use super::{ReplayCli, RunCli};
 use crate::error::Error;
-use crate::layers::Setting;
+use crate::layers::{Origin, Setting};
 
 /// A command line: that of a run, or that of `replay`.
 pub trait Arguments: Parser {
@@ -195,10 +195,18 @@ fn blame<C: Arguments>(settings: &[Setting], program: &[OsString]) -> Option<Err
         args.extend(["--", "x"].map(OsString::from));
         Typed::<C>::read(args).err()
     };
+    let options = known::<C>();
+    let many = |setting: &Setting| {
+        matches!(setting.origin, Origin::Environment(_))
+            && options.iter().any(|option| option.name == setting.name && option.kind == Kind::Many)
+    };
     settings.iter().enumerate().find_map(|(index, setting)| {
         let arguments = setting.arguments();
         let value = arguments.iter().enumerate().find_map(|(which, argument)| {
-            refused(std::slice::from_ref(argument)).map(|error| setting.refused(which, &reason(&error)))
+            refused(std::slice::from_ref(argument)).map(|error| {
+                let hint = if many(setting) { "; several values go on lines of their own" } else { "" };
+                setting.refused(which, &format!("{}{hint}", reason(&error)))
+            })
         });
         let rival = || {
             settings[..index].iter().find_map(|other| {

@@ -87,7 +87,8 @@ pub(super) fn nudge_text(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text).map_err(|error| format!("{error}; write it like 90s, 5m or '1h 30m'"))
+    humantime::parse_duration(text)
+        .map_err(|error| format!("not a duration: {error}; write it like 90s, 5m or '1h 30m'"))
 }
 
 pub(super) fn limit(text: &str) -> Result<Limit, String> {
@@ -96,7 +97,7 @@ pub(super) fn limit(text: &str) -> Result<Limit, String> {
         _ => match humantime::parse_duration(text) {
             Ok(Duration::ZERO) => Err("a limit of zero would be over at once; use 'off' for no limit".to_owned()),
             Ok(duration) => Ok(Limit(Some(duration))),
-            Err(error) => Err(format!("{error}; write it like 90s, 5m, '1h 30m' or off")),
+            Err(error) => Err(format!("not a duration: {error}; write it like 90s, 5m, '1h 30m' or off")),
         },
     }
 }

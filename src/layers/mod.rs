@@ -19,7 +19,7 @@ pub use table::{Source, entries, setting};
 use environment::Environment;
 use file::ConfigFile;
 
-use crate::cli::{Arguments, Known, RunCli, Typed, known};
+use crate::cli::{Arguments, Known, RunCli, Typed, known, visible};
 use crate::error::Error;
 use crate::profiles::{self, Own};
 use crate::watch::Profile;
@@ -75,7 +75,7 @@ pub fn resolve<'w, C: Arguments>(
         };
         profiles::find(&name, words, file.profiles, &all).map_err(|reason| match chosen {
             Some(setting) => setting.refused(0, &reason),
-            None => Error::usage(format!("--profile: {reason}")),
+            None => Error::usage(format!("--profile '{}': {reason}", visible(&name))),
         })?
     };
     stack.add(own.iter().flat_map(|own| own.options.clone()).collect());

@@ -4,7 +4,7 @@ mod own;
 
 pub use own::Own;
 
-use crate::cli::{Known, visible};
+use crate::cli::Known;
 
 /// The embedded profiles: the commands that start the program, and its marks.
 const EMBEDDED: [(&str, &[&str], &str); 5] = [
@@ -53,7 +53,7 @@ pub fn find<'w>(
         None => {
             let embedded = EMBEDDED.iter().map(|(name, ..)| *name);
             let there: Vec<&str> = own.iter().map(|own| own.profile.name.as_str()).chain(embedded).collect();
-            Err(format!("no profile is called '{}'; use one of {}, auto or none", visible(name), there.join(", ")))
+            Err(format!("there is no such profile; use one of {}, auto or none", there.join(", ")))
         }
     }
 }

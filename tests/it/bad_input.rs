@@ -27,7 +27,7 @@ fn says(message: &str, words: &[&str]) {
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
     let cases: [(&[&str], &[&str]); 25] = [
-        (&["--idle", "banana"], &["--idle 'banana'", "number", "90s", "off"]),
+        (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
         (&["--done-idle", "off"], &["--done-idle 'off'", "90s"]),
@@ -45,7 +45,7 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--max-nudges", "many"], &["--max-nudges 'many'", "number"]),
         (&["--size", "80"], &["--size '80'", "80x24"]),
         (&["--pty", "alwys"], &["--pty 'alwys'", "did you mean 'always'?", "mirror", "never"]),
-        (&["--profile", "nope"], &["--profile", "'nope'", "claude", "auto or none"]),
+        (&["--profile", "nope"], &["--profile 'nope'", "no such profile", "claude", "auto or none"]),
         (&["--no-guard", "--guard", "cpu"], &["--no-guard", "--guard", "together", "leave one out"]),
         (&["--quiet", "--explain"], &["--quiet", "--explain", "together"]),
         (&["--idel", "5m"], &["no option '--idel'", "did you mean '--idle'?"]),
@@ -87,7 +87,7 @@ fn a_value_cannot_write_to_the_terminal() {
 fn a_wrong_variable_is_named() {
     for (name, value, words) in [
         ("IDLEWATCH_IDLE", "banana", ["IDLEWATCH_IDLE 'banana'", "90s"]),
-        ("IDLEWATCH_GUARD", "cpu\nx", ["IDLEWATCH_GUARD 'x'", "cpu, io"]),
+        ("IDLEWATCH_GUARD", "cpu\nx,io", ["IDLEWATCH_GUARD 'x,io'", "several values go on lines"]),
         ("IDLEWATCH_QUIET", "maybe", ["IDLEWATCH_QUIET 'maybe'", "yes or on"]),
         ("IDLEWATCH_PTY", "no", ["IDLEWATCH_PTY 'no'", "always, mirror, never"]),
         ("IDLEWATCH_PROFILE", "nope", ["IDLEWATCH_PROFILE 'nope'", "claude"]),
@@ -106,12 +106,12 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
     let path = path.to_str().expect("a name");
     for (text, words) in [
         ("\nidel = '5m'", ["my.toml:2", "no option 'idel'", "did you mean 'idle'?"]),
-        ("\n\nidle = 'banana'", ["my.toml:3: idle 'banana'", "number", "90s"]),
+        ("\n\nidle = 'banana'", ["my.toml:3: idle 'banana'", "not a duration", "90s"]),
         ("ignore = [\n 'a',\n '(',\n]", ["my.toml:3: ignore '('", "unclosed group", "\\"]),
         ("quiet = true\nverbose = true", ["my.toml:2: verbose", "my.toml:1: quiet", "leave one out"]),
         ("idle = '5m'\n= 3", ["my.toml:2", "not TOML", "idle = \"5m\""]),
         ("on-idle = 'fly'", ["my.toml:1: on-idle 'fly'", "no step is called 'fly'", "warn"]),
-        ("profile = 'nope'", ["my.toml:1: profile 'nope'", "no profile", "claude"]),
+        ("profile = 'nope'", ["my.toml:1: profile 'nope'", "no such profile", "claude"]),
         ("[profile.x.options]\nidle = 'banana'\n[profile.x]\ncommands = ['sh']", ["my.toml:2", "'banana'", "90s"]),
     ] {
         std::fs::write(path, text).expect("a file");

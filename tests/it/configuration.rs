@@ -126,7 +126,7 @@ fn the_layers_rule_a_replay() {
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr),
         )
     };
-    let nowhere = Path::new("/nonexistent");
+    let nowhere = Path::new("/dev/null");
     let plain = replay(("IDLEWATCH_QUIET", "1"), nowhere);
     let short = replay(("IDLEWATCH_IDLE", "1s"), nowhere);
     assert_eq!((plain.0, short.0), (Some(0), Some(0)), "{} {}", plain.1, short.1);
@@ -153,7 +153,7 @@ fn home_is_used_without_xdg_and_the_current_directory_never() {
     fs::write(home.path().join("idlewatch.toml"), "idle = '1s'").expect("a file");
     let run = run.folder(home.path());
     has(&printed(&run.clone().variable("XDG_CONFIG_HOME", "here")), "idle = \"9m\"");
-    has(&printed(&run.variable("XDG_CONFIG_HOME", "/nonexistent")), "idle = \"5m\"  # default");
+    has(&printed(&run.variable("XDG_CONFIG_HOME", "/dev/null")), "idle = \"5m\"  # default");
 }
 
 #[test]
