@@ -58,6 +58,7 @@ fn watch_over(typed: Typed<RunCli>) -> Result<Outcome, Error> {
     let words: Vec<String> = typed.cli.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let resolved = layers::resolve(typed, words.iter().map(String::as_str))?;
     let config = Config::new(resolved.typed.cli.clone(), resolved.profile())?;
+    resolved.check_nudges(&config)?;
     if resolved.typed.cli.print_config {
         layers::print(&resolved, &config)?;
         exit(0);

@@ -143,11 +143,10 @@ impl<C: fmt::Debug> fmt::Debug for Typed<C> {
 impl<C: Arguments> Typed<C> {
     /// Reads `args`, of which the first is the name of the program.
     pub fn new(args: Vec<OsString>) -> Result<Self, Error> {
-        Self::read(args).map_err(|error| refusal(&error))
+        Self::read(C::command(), args).map_err(|error| refusal(&error))
     }
 
-    fn read(args: Vec<OsString>) -> Result<Self, clap::Error> {
-        let mut command = C::command();
+    fn read(mut command: Command, args: Vec<OsString>) -> Result<Self, clap::Error> {
         let matches = command.try_get_matches_from_mut(&args)?;
         let cli = C::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         Ok(Self { cli, args, matches, command })
@@ -182,7 +181,9 @@ impl<C: Arguments> Typed<C> {
             return Ok(self);
         }
         args.extend_from_slice(&self.args[1..]);
-        Self::read(args).map_err(|error| blame::<C>(settings, &self.args[..1]).unwrap_or_else(|| refusal(&error)))
+        // The command is built by now, which is most of the work of a first reading.
+        Self::read(self.command, args)
+            .map_err(|error| blame::<C>(settings, &self.args[..1]).unwrap_or_else(|| refusal(&error)))
     }
 }
 
@@ -193,7 +194,7 @@ fn blame<C: Arguments>(settings: &[Setting], program: &[OsString]) -> Option<Err
         args.extend_from_slice(arguments);
         // Something for the command or the recording that the command line cannot be without.
         args.extend(["--", "x"].map(OsString::from));
-        Typed::<C>::read(args).err()
+        Typed::<C>::read(C::command(), args).err()
     };
     let options = known::<C>();
     let many = |setting: &Setting| {

@@ -70,6 +70,19 @@ impl fmt::Display for Origin {
     }
 }
 
+impl Origin {
+    /// How far up its layer is; what is higher beats what is lower.
+    pub(super) const fn height(&self) -> u8 {
+        match self {
+            Self::Flag => 4,
+            Self::Environment(_) => 3,
+            Self::File(_) => 2,
+            Self::Profile(..) => 1,
+            Self::Default => 0,
+        }
+    }
+}
+
 impl Setting {
     /// What one would type for it.
     pub fn arguments(&self) -> Vec<OsString> {

@@ -184,12 +184,28 @@ fn a_file_that_cannot_be_read_is_an_error() {
     refused("line 2 is not UTF-8");
     // Nothing is forbidden to root.
     if !nix::unistd::geteuid().is_root() {
-        fs::set_permissions(&path, fs::Permissions::from_mode(0)).expect("permissions");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).expect("permissions");
         refused("permission denied");
     }
     fs::remove_file(&path).expect("a file");
     fs::create_dir(&path).expect("a folder");
     refused("it is a directory");
+}
+
+#[test]
+fn a_nudge_that_no_step_would_type_is_refused_unless_a_higher_layer_replaced_it() {
+    let home = home("on-idle = 'warn,stop'");
+    let run = |options: &[&str]| {
+        let output = Run::new(options, &["true"]).variable("XDG_CONFIG_HOME", home.path()).output();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, message) = run(&["--nudge", "go on"]);
+    assert_eq!(code, Some(2));
+    assert!(message.contains("nudge (flag)") && message.contains("config.toml:1"), "{message}");
+    assert_eq!(run(&["--nudge", "go on", "--on-idle", "nudge,stop"]).0, Some(0));
+    assert_eq!(run(&["--nudge", "go on", "--on-loop", "nudge"]).0, Some(0));
+    fs::write(home.path().join("idlewatch/config.toml"), "nudge = 'go on'").expect("a file");
+    assert_eq!(run(&["--on-idle", "warn,stop"]).0, Some(0));
 }
 
 #[test]
