@@ -51,7 +51,7 @@ fn words(error: &clap::Error) -> String {
             "no recording to show; name it last, as in: idlewatch replay --idle 5m run.cast".to_owned()
         }
         ErrorKind::MissingRequiredArgument => {
-            "no command to run; write it last, as in: idlewatch --idle 5m -- make all".to_owned()
+            "no COMMAND to run; write it last, as in: idlewatch --idle 5m -- make all".to_owned()
         }
         _ => {
             let text = error.to_string();

@@ -5,6 +5,7 @@ mod own;
 pub use own::Own;
 
 use crate::cli::Known;
+use crate::watch::Profile;
 
 /// The embedded profiles: the commands that start the program, and its marks.
 const EMBEDDED: [(&str, &[&str], &str); 5] = [
@@ -18,6 +19,15 @@ const EMBEDDED: [(&str, &[&str], &str); 5] = [
 /// The names of all profiles.
 pub fn names() -> impl Iterator<Item = &'static str> {
     EMBEDDED.iter().map(|(name, ..)| *name)
+}
+
+/// The embedded profile called `name`.
+pub fn by_name(name: &str) -> Option<Profile> {
+    EMBEDDED
+        .iter()
+        .find(|(known, ..)| *known == name)
+        .and_then(|(.., toml)| Own::embedded(toml, &[]).ok())
+        .map(|own| own.profile)
 }
 
 /// The profile called `name`, or for `auto` that of the program which `words`, a command and its arguments, starts. Those
@@ -61,7 +71,6 @@ pub fn find<'w>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Profile;
 
     #[test]
     fn every_profile_is_sound_and_agrees_with_the_table() {

@@ -12,7 +12,7 @@ pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
         Event::LoopWarning { what, suspicion } => (
             "warning",
             format!(
-                "'{}' came {} times, every {}: looks like a loop ({suspicion} of 100)",
+                "'{}' came {} times, every {}: perhaps a loop ({suspicion} of 100)",
                 what.pattern,
                 what.count,
                 span(what.period)

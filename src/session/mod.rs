@@ -284,9 +284,9 @@ impl Session {
 
     /// Nobody can write to this source any more, so whoever reads from its sink has to learn that.
     fn end_of(&mut self, index: usize) {
-        let (sink, is_pipe) = (self.sources[index].sink, self.sources[index].is_pipe());
+        let (sink, is_terminal) = (self.sources[index].sink, self.sources[index].is_terminal());
         self.sources[index].close();
-        if is_pipe && self.sources.iter().all(|source| source.sink != sink || source.is_closed()) {
+        if !is_terminal && self.sources.iter().all(|source| source.sink != sink || source.is_closed()) {
             self.sinks[sink].close();
         }
     }

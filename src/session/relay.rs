@@ -63,11 +63,6 @@ impl Source {
         matches!(self.kind, Kind::Terminal)
     }
 
-    /// Whether it is a pipe or a socket.
-    pub fn is_pipe(&self) -> bool {
-        matches!(self.kind, Kind::Pipe(_))
-    }
-
     /// Whether nothing more can come.
     pub fn is_closed(&self) -> bool {
         matches!(self.kind, Kind::Closed)

@@ -3,14 +3,14 @@
 //! **The rule.** A program at work leaves something behind; a program that only passes the time replaces what it drew.
 //! So a look at the screen counts as progress when a line shows text that was never there before, once everything that
 //! time alone changes is masked ([`mask`](super::mask)). In a *status line*, one that keeps turning or timing, and in
-//! what hangs below it, new wording is decoration (a verb, a tip; a tip anywhere) and only its counters count; unless the wording
+//! what hangs below it, new wording is decoration (a verb, a tip; a tip anywhere) and only its counters and a mark that it is done count; unless the wording
 //! changes every few seconds, as the name of the file being worked on does. Text seen before is old news wherever it
 //! appears, a line that is being redrawn is not a new line, and the number of a retry is not progress.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::complaint::{is_retry, is_tip};
+use super::complaint::{is_marked_done, is_retry, is_tip};
 use super::mask::{Taken, mask};
 use super::screen::Line;
 use super::seen::Seen;
@@ -253,7 +253,8 @@ impl Activity {
             let words: String = words(&next.masked).collect();
             return !same_words && self.seen.is_new(&words);
         }
-        if same_words {
+        let finished = is_marked_done(&next.masked) && !is_marked_done(&before.masked);
+        if same_words || finished {
             return true;
         }
         if !self.is_status(now, row) {

@@ -51,6 +51,11 @@ pub(super) fn is_retry(text: &str) -> bool {
     contains_any(text, &["retry", "reconnect", "attempt", "try again", "trying again"])
 }
 
+/// Whether the line has a mark that something is finished, well or not.
+pub(super) fn is_marked_done(text: &str) -> bool {
+    text.contains(['✓', '✔', '✗', '✘', '✕', '✖', '☑', '☒', '✅', '❌'])
+}
+
 /// Whether the line announces itself as a tip: something to read while time passes.
 pub(super) fn is_tip(text: &str) -> bool {
     let start = text.trim_start_matches(|c: char| !c.is_alphanumeric());

@@ -12,7 +12,7 @@ const LONGEST: usize = 512;
 const WINDOW: Duration = Duration::from_millis(100);
 const PER_WINDOW: usize = 200;
 /// A program that moved the cursor up or to a place this recently is painting, not printing lines.
-const PAINTING_LASTS: Duration = Duration::from_secs(10);
+pub(super) const PAINTING_LASTS: Duration = Duration::from_secs(10);
 
 /// Puts lines together from text cut anywhere.
 #[derive(Debug)]
@@ -94,6 +94,17 @@ impl Lines {
         if std::mem::take(&mut self.returned) {
             self.line.clear();
         }
+        let mut text = text;
+        // Going back is for writing over what was there, as a spinner in front of a line does.
+        while let Some(at) = memchr(0x08, text.as_bytes()) {
+            self.push(&text[..at]);
+            self.line.pop();
+            text = &text[at + 1..];
+        }
+        self.push(text);
+    }
+
+    fn push(&mut self, text: &str) {
         let room = LONGEST.saturating_sub(self.line.len());
         let mut end = text.len().min(room);
         while !text.is_char_boundary(end) {
@@ -121,6 +132,14 @@ mod tests {
         let text = "10%\r20%\r30%\r\nnext\r\nrest";
         for cut in 0..text.len() {
             assert_eq!(lines(text, cut), ["30%", "next"], "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_line_written_over_a_spinner_is_that_line() {
+        let text = "\r █░ Waiting\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08retrying\r\n";
+        for cut in (0..text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+            assert_eq!(lines(text, cut), [" retrying"], "cut at {cut}");
         }
     }
 

@@ -66,7 +66,7 @@ enum Is {
 /// Takes one thing that time changes off the front of `rest`, if there is one.
 fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: &mut Taken) -> Option<(&'a str, Is)> {
     if first == '.' || first == '…' {
-        return take_dots(rest, out).map(|after| (after, Is::Tick));
+        return Some(take_dots(rest, out));
     }
     if is_spinner(first) {
         taken.spinner = true;
@@ -95,7 +95,7 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
     }
     let (after, kind) = match first {
         '0'..='9' => take_number(rest).or_else(|| take_labelled(rest, out))?,
-        '-' | '?' => (take_unknown(rest)?, Time::Elapsed),
+        '-' | '?' if !out.ends_with(first) => (take_unknown(rest)?, Time::Elapsed),
         'A'..='Z' => (take_calendar(rest)?, Time::Date),
         _ => return None,
     };
@@ -142,15 +142,18 @@ fn is_lone(rest: &str, out: &str) -> bool {
     (out.is_empty() || out.ends_with(' ')) && rest[1..].chars().next().is_none_or(char::is_whitespace)
 }
 
-/// Dots that follow a word grow or blink; dots on their own are a test runner's.
-fn take_dots<'a>(rest: &'a str, out: &str) -> Option<&'a str> {
+/// Dots that follow a word grow or blink; dots on their own are a test runner's, and stay.
+fn take_dots<'a>(rest: &'a str, out: &mut String) -> (&'a str, Is) {
     let end = rest.find(|c| c != '.' && c != '…').unwrap_or(rest.len());
-    if !rest[end..].chars().next().is_none_or(|c| c.is_whitespace() || c == '(') {
-        return None;
+    let (dots, after) = rest.split_at(end);
+    let last = out.chars().next_back();
+    let attached = last.is_some_and(|last| last.is_alphanumeric() || matches!(last, ')' | '\'' | '"' | '~'));
+    let ends = after.chars().next().is_none_or(|c| c.is_whitespace() || c == '(');
+    if ends && (attached || end <= 3 && last.is_some()) {
+        return (after, Is::Tick);
     }
-    let attached =
-        out.chars().next_back().is_some_and(|last| last.is_alphanumeric() || matches!(last, ')' | '\'' | '"' | '~'));
-    (attached || end <= 3 && !out.is_empty()).then_some(&rest[end..])
+    out.push_str(dots);
+    (after, Is::Other)
 }
 
 fn digits(text: &str) -> usize {

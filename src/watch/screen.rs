@@ -1,4 +1,9 @@
 //! The screen as a person sees it: an emulator behind a wall, so that whatever breaks it costs only the analysis.
+//!
+//! The emulator is avt: it draws what real terminals draw (scroll regions, no-wrap, line drawing, wide characters),
+//! needs 67 KB for a screen where alacritty's needs 2 MB, is one crate, and says which rows changed. It is slower per
+//! byte, which matters little: most of a flood is never shown to it. Its interface changes between releases, so its
+//! version is pinned, and only this file knows it.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,6 +44,35 @@ pub(super) struct Screen {
     margins: bool,
     /// Text that nobody has needed to see yet: of a flood, most never will be shown.
     pending: String,
+    touched: Touched,
+    rows: Vec<Row>,
+}
+
+/// A row as it was last read.
+#[derive(Debug, Clone, Default)]
+struct Row {
+    text: String,
+    wraps: bool,
+}
+
+/// Which rows were written to since they were last read.
+#[derive(Debug, Default)]
+struct Touched(Vec<bool>);
+
+impl avt::Observer for Touched {
+    type Output = ();
+
+    fn resized(&mut self, _cols: usize, rows: usize) {
+        self.0.clear();
+        self.0.resize(rows, true);
+    }
+
+    fn dirty(&mut self, rows: std::ops::Range<usize>) {
+        let end = rows.end.min(self.0.len());
+        self.0[rows.start.min(end)..end].fill(true);
+    }
+
+    fn end(&mut self, _: &mut avt::Observation<'_>) {}
 }
 
 impl std::fmt::Debug for Screen {
@@ -59,7 +93,8 @@ impl Screen {
     pub(super) fn new(size: Size) -> Self {
         let size = clamp(size);
         let terminal = avt::Terminal::new(size.cols.into(), size.rows.into()).ok();
-        Self { terminal, size, margins: false, pending: String::new() }
+        let touched = Touched(vec![true; size.rows.into()]);
+        Self { terminal, size, margins: false, pending: String::new(), touched, rows: Vec::new() }
     }
 
     /// Its size, as far as it can be shown.
@@ -83,13 +118,13 @@ impl Screen {
         let size = clamp(size);
         self.size = size;
         self.margins = false;
-        self.contained(|terminal| terminal.resize(size.cols.into(), size.rows.into()));
+        self.contained(|terminal, touched| terminal.resize_with(size.cols.into(), size.rows.into(), touched));
     }
 
     /// Shows it a control sequence.
     pub(super) fn control(&mut self, sequence: &str) {
         self.show();
-        self.contained(|terminal| terminal.feed(sequence));
+        self.contained(|terminal, touched| terminal.feed_with(sequence, touched));
     }
 
     /// Takes text, to be shown when somebody looks.
@@ -110,18 +145,19 @@ impl Screen {
         }
         let pending = std::mem::take(&mut self.pending);
         let shown = if self.margins { None } else { last_screenful(&pending, self.size.rows.into()) };
-        self.contained(|terminal| match shown {
-            Some(shown) => terminal.feed(["\r", shown]),
-            None => terminal.feed(&pending),
+        self.contained(|terminal, touched| match shown {
+            Some(shown) => terminal.feed_with(["\r", shown], touched),
+            None => terminal.feed_with(&pending, touched),
         });
         self.pending = pending;
         self.pending.clear();
     }
 
-    fn contained(&mut self, work: impl FnOnce(&mut avt::Terminal)) {
+    fn contained(&mut self, work: impl FnOnce(&mut avt::Terminal, &mut Touched)) {
         let Some(terminal) = self.terminal.as_mut() else { return };
         CONTAINED.set(true);
-        let survived = catch_unwind(AssertUnwindSafe(|| work(terminal))).is_ok();
+        let touched = &mut self.touched;
+        let survived = catch_unwind(AssertUnwindSafe(|| work(terminal, touched))).is_ok();
         CONTAINED.set(false);
         if !survived {
             self.terminal = None;
@@ -146,27 +182,41 @@ impl Screen {
         terminal.screen().visible_lines().map(|line| line.text().trim_end().to_owned()).collect()
     }
 
-    /// The visible lines, wrapped rows joined, into `lines`, whose strings are used again.
-    pub(super) fn lines_into(&self, lines: &mut Vec<Line>) {
-        let mut count = 0;
-        if let Some(terminal) = &self.terminal {
-            let mut continues = false;
-            for (row, line) in terminal.screen().visible_lines().enumerate() {
-                if !continues {
-                    if count == lines.len() {
-                        lines.push(Line::default());
-                    }
-                    lines[count].row = row;
-                    lines[count].text.clear();
-                    count += 1;
-                }
-                lines[count - 1].text.extend(line.chars());
-                continues = line.is_wrapped();
-                if !continues {
-                    let text = &mut lines[count - 1].text;
-                    text.truncate(text.trim_end().len());
-                }
+    /// Reads the rows that were written to.
+    fn read(&mut self) {
+        let Some(terminal) = &self.terminal else {
+            self.rows.clear();
+            return;
+        };
+        self.rows.resize_with(self.size.rows.into(), Row::default);
+        for ((row, line), touched) in
+            self.rows.iter_mut().zip(terminal.screen().visible_lines()).zip(&mut self.touched.0)
+        {
+            // A row begins to wrap without being written to itself.
+            row.wraps = line.is_wrapped();
+            if std::mem::take(touched) {
+                row.text.clear();
+                row.text.extend(line.chars());
             }
+        }
+    }
+
+    /// The visible lines, wrapped rows joined, into `lines`, whose strings are used again.
+    pub(super) fn lines_into(&mut self, lines: &mut Vec<Line>) {
+        self.read();
+        let mut count = 0;
+        let mut continues = false;
+        for (index, row) in self.rows.iter().enumerate() {
+            if !continues {
+                if count == lines.len() {
+                    lines.push(Line::default());
+                }
+                lines[count].row = index;
+                lines[count].text.clear();
+                count += 1;
+            }
+            lines[count - 1].text.push_str(if row.wraps { &row.text } else { row.text.trim_end() });
+            continues = row.wraps;
         }
         lines.truncate(count);
         if let Some(last) = lines.last_mut() {
@@ -235,11 +285,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_read_row_by_row_is_what_is_there() {
+        let mut screen = Screen::new(SIZE);
+        for step in [
+            "one\r\ntwo",
+            "\x1b[?1049h\x1b[Halt",
+            "\x1b[2;2Hx\x1b[1L",
+            "\x1b[?1049l",
+            "\r\n3\r\n4\r\n5",
+            "\x1bM\x1b[2J",
+            "z",
+        ] {
+            screen.control(step);
+            let rows: Vec<String> = screen.rows();
+            assert_eq!(texts(&mut screen), rows, "after {step:?}");
+        }
+        screen.resize(Size { cols: 10, rows: 6 });
+        let rows: Vec<String> = screen.rows();
+        assert_eq!(texts(&mut screen), rows);
+    }
+
+    #[test]
     fn a_panic_inside_costs_only_the_picture() {
         let mut screen = Screen::new(SIZE);
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|info| assert!(panic_is_contained(), "{info}")));
-        screen.contained(|_| panic!("broken"));
+        screen.contained(|_, _| panic!("broken"));
         std::panic::set_hook(hook);
         assert!(screen.is_lost());
         screen.text("more");

@@ -155,6 +155,10 @@ impl Sieve {
     }
 
     fn append(&mut self, text: &str, bare: bool) {
+        if !bare && memchr(0xc2, text.as_bytes()).is_none() {
+            self.text.push_str(text);
+            return;
+        }
         for (index, part) in text.split('\n').enumerate() {
             if index > 0 {
                 if bare && !self.after_return {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::activity::{Activity, Circumstances};
 use super::appearing::Appearing;
 use super::clocks::Clocks;
-use super::lines::Lines;
+use super::lines::{Lines, PAINTING_LASTS};
 use super::loops::{Loops, Repetition};
 use super::policy::ActivityKind;
 use super::screen::{Line, Screen};
@@ -57,6 +57,8 @@ pub(super) struct Sight {
     title: String,
     unseen: Option<Unseen>,
     in_frame: bool,
+    /// When the cursor last went up or to a place.
+    painted: Option<Moment>,
     looked: Moment,
     resized: Option<Moment>,
     typed: Option<Moment>,
@@ -82,6 +84,7 @@ impl Sight {
             title: String::new(),
             unseen: None,
             in_frame: false,
+            painted: None,
             looked: Moment::START,
             resized: None,
             typed: None,
@@ -119,6 +122,7 @@ impl Sight {
             }
             Piece::Control { sequence, moves } => {
                 if moves {
+                    self.painted = Some(now);
                     lines.moved(now);
                 }
                 self.screen.control(sequence);
@@ -217,7 +221,7 @@ impl Sight {
 
     /// On a painted screen the lines that appear are what is printed.
     fn appear(&mut self, at: Moment, around: Circumstances, policy: &Policy) {
-        if !self.channels[Stream::Terminal as usize].lines.is_painted(at) || around.all {
+        if self.painted.is_none_or(|painted| at.since(painted) >= PAINTING_LASTS) || around.all {
             return;
         }
         let ticking: Vec<usize> = self.activity.ticking(at).map(|(row, _)| row - 1).collect();

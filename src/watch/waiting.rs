@@ -148,11 +148,15 @@ fn is_request(line: &str) -> bool {
     );
     lower.contains("press any key")
         || lower.contains("press enter")
+        || line.ends_with('?')
         || asks && without_default(&lower).ends_with([':', '?'])
 }
 
 /// Signs that point at the chosen line of a menu.
 const POINTERS: [char; 12] = ['❯', '›', '>', '●', '▶', '➤', '→', '◉', '»', '➜', '▸', '◆'];
+
+/// Signs before a choice that is not taken.
+const UNCHOSEN: [char; 5] = ['○', '◯', '◻', '☐', '◇'];
 
 /// A menu: one choice pointed at among others of its kind, and either numbers, a word on the keys, or a question.
 fn menu(view: View<'_>) -> Option<Wait> {
@@ -171,18 +175,18 @@ fn menu(view: View<'_>) -> Option<Wait> {
         {
             return Some(menu());
         }
-        let next_to = |other: Option<&&str>| {
-            other.is_some_and(|other| !other.is_empty() && !is_rule(other) && !names_keys(other))
-        };
-        let among = next_to(choices.get(index + 1)) || next_to(choices.get(index.wrapping_sub(1)));
-        let above = &choices[index.saturating_sub(8)..index];
-        if !among
-            || !above
-                .iter()
-                .any(|row| row.ends_with('?') || row.starts_with("? ") || row.contains("? ") && !row.starts_with('?'))
-        {
+        let row = from + index;
+        let among = [row.wrapping_sub(1), row + 1]
+            .into_iter()
+            .any(|other| view.rows.get(other).is_some_and(|other| is_sibling(&view.rows[row], other)));
+        if !among {
             continue;
         }
+        let radio = |other: usize| choices.get(other).is_some_and(|other| other.starts_with(UNCHOSEN));
+        if radio(index + 1) || radio(index.wrapping_sub(1)) {
+            return Some(Wait::Question(text.to_owned()));
+        }
+        let above = &choices[index.saturating_sub(8)..index];
         if keys {
             return Some(menu());
         }
@@ -192,6 +196,12 @@ fn menu(view: View<'_>) -> Option<Wait> {
     }
     let (lowest, buttons) = choices.iter().enumerate().rev().take(8).find(|(_, row)| offers_both(row))?;
     keys.then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
+}
+
+/// Whether `other` is a choice beside the chosen one: its text begins in the same column.
+fn is_sibling(chosen: &str, other: &str) -> bool {
+    let begins = |row: &str| row.chars().position(char::is_alphanumeric);
+    begins(chosen).is_some() && begins(chosen) == begins(other)
 }
 
 /// A row of buttons: one to agree and one to refuse.
@@ -235,7 +245,7 @@ fn prompt(view: View<'_>) -> Option<String> {
     let head = inside(view.before_cursor());
     let directly = view.cursor.col <= view.rows.get(view.cursor.row).map_or(0, |row| row.chars().count()) + 2;
     let debugger = head.starts_with('(') && head.ends_with(')') && head.len() < 24;
-    if directly && (head.ends_with(PROMPTS) || debugger) {
+    if directly && (ends_as_prompt(head) || debugger) {
         return Some(head.to_owned());
     }
     // Programs that hide the cursor frame their input with rules.
@@ -252,6 +262,13 @@ fn prompt(view: View<'_>) -> Option<String> {
         }
     }
     None
+}
+
+/// `45%`, `->` and `<name>` end in the same signs and are no prompts.
+fn ends_as_prompt(head: &str) -> bool {
+    let share = head.ends_with('%') && head.bytes().rev().nth(1).is_some_and(|b| b.is_ascii_digit());
+    let arrow = head.ends_with("->") || head.ends_with("=>") || head.ends_with('>') && head.contains('<');
+    head.ends_with(PROMPTS) && !share && !arrow
 }
 
 /// A row that is nothing but a line across.
@@ -291,6 +308,7 @@ mod tests {
             "Are you sure you want to continue connecting (yes/no/[fingerprint])? ¶",
             "Press any key to continue . . . ¶",
             "Type the name of the release:",
+            "Delete everything?",
             "text\n:¶",
             "text\n(END)¶",
             "text\n--More--(5%)¶",
@@ -305,6 +323,7 @@ mod tests {
             " Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel",
             "│ Allow it?      │\n│ ● 1. Allow once │\n│   2. No         │",
             "? Which framework?\n❯ react\n  vue\n\n↑↓ navigate • ⏎ select",
+            "Choose a thing:\n> one\n  two\n  three\n\n←↓↑→ navigate • enter submit",
             "◆  May it call the tool?\n│  ● Allow\n│  ○ Always allow\n│  ○ Deny\n└",
             "  Permission required\n  Allow once   Allow always   Reject\n  ⇆ select  enter confirm",
             "  Would you like to run it?\n› 1. Yes (y)\n  2. No (esc)\n  Press enter to confirm or esc to cancel",
@@ -333,6 +352,8 @@ mod tests {
             "Optimising (this can take a minute) ...",
             "Blocking waiting for file lock on artifact directory",
             "Cloning into 'x'...",
+            "Downloading 45%¶",
+            "Waiting for <host>¶",
             "    Building [=======>     ] 6/9: crate-3(build)\r",
             "12:00:01 listening on http://localhost:8080",
             "",

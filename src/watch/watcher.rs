@@ -47,6 +47,7 @@ struct Looking {
     /// The look before the verdict was asked for.
     final_asked: bool,
     found: Option<Look>,
+    last_asked: Option<Moment>,
     last_first: Option<Moment>,
 }
 
@@ -118,7 +119,11 @@ impl Watcher {
         let repeats = self.sight.loops.deadline(self.now, &self.policy.loops);
         let ladder = self.ladder.deadline(&self.policy, self.sight.clocks.progress, self.done, self.now);
         facts
-            .chain([self.sight.deadline(), looks, self.first_look(), repeats, ladder].into_iter().flatten())
+            .chain(
+                [self.sight.deadline(), looks, self.first_look(), self.next_look(), repeats, ladder]
+                    .into_iter()
+                    .flatten(),
+            )
             .filter(|moment| *moment > self.now)
             .min()
     }
@@ -191,6 +196,12 @@ impl Watcher {
             self.sight.clocks.byte.map_or(self.sight.clocks.progress, |byte| byte.max(self.sight.clocks.progress));
         let lately = self.looking.last_first.map_or(Moment::START, |last| last + BETWEEN_LOOKS);
         Some((quiet + SUSPECTED).max(lately))
+    }
+
+    /// What was found while the command waits is looked at again once per idle period: a read may time out unseen.
+    fn next_look(&self) -> Option<Moment> {
+        let waits = self.state == State::Waiting && self.looking.found.is_some() && self.looking.asked.is_none();
+        Some(self.looking.last_asked.filter(|_| waits)? + self.policy.idle?.max(BETWEEN_LOOKS))
     }
 
     fn decide(&mut self, now: Moment) -> Vec<Action> {
@@ -300,12 +311,14 @@ impl Watcher {
         }
         let first = self.first_look().is_some_and(|due| now >= due);
         let last = !self.looking.final_asked && self.facts().is_silent(now);
-        if (first || last) && !self.exited {
+        let again = self.next_look().is_some_and(|due| now >= due);
+        if (first || last || again) && !self.exited {
             self.looking.final_asked |= last;
             if first {
                 self.looking.last_first = Some(now);
             }
             self.looking.asked = Some(now);
+            self.looking.last_asked = Some(now);
             actions.push(Action::Look);
         }
     }

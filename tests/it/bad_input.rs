@@ -71,7 +71,7 @@ fn an_option_without_its_value_is_told_so() {
 fn no_command_is_told_how_to_write_one() {
     for argv in [vec![], vec!["--idle", "5m"], vec!["--"]] {
         let argv: Vec<&str> = [crate::support::program()].into_iter().chain(argv).collect();
-        says(&refused(&Run::bare(&argv), "no command"), &["no command to run", "idlewatch --idle 5m -- make"]);
+        says(&refused(&Run::bare(&argv), "no command"), &["no COMMAND to run", "idlewatch --idle 5m -- make"]);
     }
     let message = refused(&Run::bare(&[crate::support::program(), "replay"]), "no recording");
     says(&message, &["no recording", "idlewatch replay"]);

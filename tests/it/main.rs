@@ -3,10 +3,32 @@
 //! A test that needs a program the machine does not have says so and passes; with `IDLEWATCH_TEST_REQUIRE_ALL` set,
 //! as in CI, it fails instead.
 
+mod arguments;
 mod bad_input;
+mod bytes;
 mod completions;
 mod configuration;
 mod ends;
+mod environment;
 mod generated;
 mod invariants;
+mod jobs;
+mod keys;
+mod killing;
+mod leftovers;
+mod programs;
+mod queries;
+mod replay;
+mod restore;
+mod signals;
+mod streams;
 mod support;
+mod terminal;
+mod typeahead;
+mod watch_activity;
+mod watch_loops;
+mod watch_properties;
+mod watch_purity;
+mod watch_silence;
+mod watch_waiting;
+mod watched;

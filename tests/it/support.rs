@@ -4,20 +4,20 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::pty::{Winsize, openpty};
-use nix::sys::signal::{Signal, kill};
+use nix::pty::{Winsize, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{self, Termios};
-use nix::unistd::Pid;
 
 /// How long a condition may take before the test is given up: a machine may be slow, but a condition that never
 /// comes must not hang the suite.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The program under test.
 pub fn program() -> &'static str {
@@ -41,6 +41,8 @@ pub struct Run {
     argv: Vec<OsString>,
     folder: Option<PathBuf>,
     variables: Vec<(OsString, OsString)>,
+    /// What is typed before it starts.
+    typed: Vec<u8>,
 }
 
 impl Run {
@@ -50,7 +52,7 @@ impl Run {
         argv.extend(options.iter().map(OsString::from));
         argv.push("--".into());
         argv.extend(command.iter().map(|word| word.as_ref().to_owned()));
-        Self { argv, folder: None, variables: Vec::new() }
+        Self { argv, folder: None, variables: Vec::new(), typed: Vec::new() }
     }
 
     /// `idlewatch OPTIONS -- sh -c SCRIPT`.
@@ -61,7 +63,24 @@ impl Run {
     /// This, without idlewatch.
     pub fn bare<S: AsRef<OsStr>>(command: &[S]) -> Self {
         let argv = command.iter().map(|word| word.as_ref().to_owned()).collect();
-        Self { argv, folder: None, variables: Vec::new() }
+        Self { argv, folder: None, variables: Vec::new(), typed: Vec::new() }
+    }
+
+    /// This command without idlewatch, and with it.
+    pub fn both<S: AsRef<OsStr>>(options: &[&str], command: &[S]) -> [Self; 2] {
+        [Self::bare(command), Self::new(options, command)]
+    }
+
+    /// A shell at its prompt, without any configuration of the machine's, in which `$IW` is idlewatch.
+    pub fn shell(name: &str) -> Self {
+        let argv: &[&str] = match name {
+            "bash" => &["bash", "--norc", "--noprofile", "-i"],
+            "zsh" => &["zsh", "-f", "-i"],
+            "fish" => &["fish", "--no-config", "-i"],
+            _ => panic!("no shell is called {name}"),
+        };
+        // An old name of the terminal: fish asks a newer one questions that nobody here answers.
+        Self::bare(argv).variable("TERM", "vt100").variable("PS1", "> ").variable("fish_greeting", "")
     }
 
     /// A shell script in which `$IW` is idlewatch.
@@ -78,6 +97,12 @@ impl Run {
     /// With this variable.
     pub fn variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// With this typed before it starts.
+    pub fn typed(mut self, keys: impl AsRef<[u8]>) -> Self {
+        self.typed.extend_from_slice(keys.as_ref());
         self
     }
 
@@ -109,44 +134,93 @@ impl Run {
         let mut stdin = child.stdin.take().expect("a pipe");
         let input = input.to_vec();
         let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+        // It leads a process group, which is ended when the time is over.
+        let group = -i32::try_from(child.id()).expect("a process id");
+        let (ended, end) = std::sync::mpsc::channel::<()>();
+        let patience = std::thread::spawn(move || {
+            let late = end.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout);
+            if late {
+                send(group, libc::SIGKILL);
+            }
+            late
+        });
         let output = child.wait_with_output().expect("it ends");
+        drop(ended);
+        assert!(!patience.join().expect("a watch"), "it did not end: {:?} gave {output:?}", self.argv);
         writer.join().expect("the writer ends");
         output
     }
 
+    /// Starts it with pipes and without a terminal; standard error goes where standard output goes.
+    pub fn in_pipes(&self) -> Running {
+        let (output, theirs) = std::io::pipe().expect("a pipe");
+        let mut command = self.command();
+        without_terminal(&mut command).stdin(Stdio::piped()).stdout(theirs.try_clone().expect("a descriptor"));
+        let mut child = command.stderr(theirs).spawn().expect("it starts");
+        let input = OwnedFd::from(child.stdin.take().expect("a pipe")).into();
+        Running { child, input, output: OwnedFd::from(output).into(), terminal: None, seen: Vec::new(), from: 0 }
+    }
+
+    /// Starts it twice, one after the other: without a terminal, and in one.
+    pub fn both_ways(&self) -> impl Iterator<Item = Running> {
+        [false, true].into_iter().map(|terminal| if terminal { self.in_terminal() } else { self.in_pipes() })
+    }
+
     /// Runs it in a terminal of 80 columns and 24 rows.
-    pub fn in_terminal(&self) -> InTerminal {
+    pub fn in_terminal(&self) -> Running {
         self.in_terminal_of(80, 24)
     }
 
     /// Runs it in a terminal of this size.
-    pub fn in_terminal_of(&self, cols: u16, rows: u16) -> InTerminal {
+    pub fn in_terminal_of(&self, cols: u16, rows: u16) -> Running {
         self.in_terminal_with(cols, rows, |_| ())
     }
 
     /// Runs it in a terminal of this size whose settings were changed first.
-    pub fn in_terminal_with(&self, cols: u16, rows: u16, change: impl FnOnce(&mut Termios)) -> InTerminal {
-        let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
-        let pair = openpty(Some(&size), None).expect("a pseudo-terminal");
-        let mut settings = termios::tcgetattr(&pair.slave).expect("settings");
+    pub fn in_terminal_with(&self, cols: u16, rows: u16, change: impl FnOnce(&mut Termios)) -> Running {
+        let (mut master, slave) = pseudo_terminal();
+        set_size(&master, cols, rows);
+        let mut settings = termios::tcgetattr(&slave).expect("settings");
         change(&mut settings);
-        termios::tcsetattr(&pair.slave, termios::SetArg::TCSANOW, &settings).expect("settings");
-        let stream = || Stdio::from(pair.slave.try_clone().expect("a descriptor"));
+        termios::tcsetattr(&slave, termios::SetArg::TCSANOW, &settings).expect("settings");
+        let found = termios::tcgetattr(&slave).expect("settings");
+        master.write_all(&self.typed).expect("the terminal takes it");
+        let stream = || Stdio::from(slave.try_clone().expect("a descriptor"));
         let mut command = self.command();
         command.stdin(stream()).stdout(stream()).stderr(stream());
-        // SAFETY: both are plain system calls.
-        unsafe {
-            command.pre_exec(|| {
-                nix::unistd::setsid()?;
-                match libc::ioctl(0, libc::TIOCSCTTY as _, 0) {
-                    -1 => Err(std::io::Error::last_os_error()),
-                    _ => Ok(()),
-                }
-            })
-        };
+        // SAFETY: taking a terminal is two plain system calls.
+        unsafe { command.pre_exec(take_terminal) };
         let child = command.spawn().expect("it starts");
         drop(command);
-        InTerminal { child, master: File::from(pair.master), slave: pair.slave, seen: Vec::new(), from: 0 }
+        let input = master.try_clone().expect("a descriptor");
+        Running { child, input, output: master, terminal: Some((slave, found)), seen: Vec::new(), from: 0 }
+    }
+}
+
+/// A pseudo-terminal that no other test's command inherits: a stray copy would keep it from being hung up.
+fn pseudo_terminal() -> (File, File) {
+    let own = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+    let master = posix_openpt(own).expect("a pseudo-terminal");
+    grantpt(&master).expect("a pseudo-terminal");
+    unlockpt(&master).expect("a pseudo-terminal");
+    let name = ptsname_r(&master).expect("a pseudo-terminal");
+    let slave = File::options().read(true).write(true).custom_flags(libc::O_NOCTTY).open(name).expect("a terminal");
+    (OwnedFd::from(master).into(), slave)
+}
+
+fn set_size(master: &File, cols: u16, rows: u16) {
+    let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: TIOCSWINSZ reads one winsize, and `size` is one.
+    assert_eq!(unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) }, 0);
+}
+
+/// Makes standard input the controlling terminal of a new session.
+fn take_terminal() -> std::io::Result<()> {
+    nix::unistd::setsid()?;
+    // SAFETY: TIOCSCTTY takes a number and does not touch our memory.
+    match unsafe { libc::ioctl(0, libc::TIOCSCTTY as _, 0) } {
+        -1 => Err(std::io::Error::last_os_error()),
+        _ => Ok(()),
     }
 }
 
@@ -156,26 +230,28 @@ pub fn without_terminal(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(|| nix::unistd::setsid().map(drop).map_err(Into::into)) }
 }
 
-/// Something that runs in a terminal of the test's own.
+/// Something that runs with pipes or in a terminal of the test's own.
 #[derive(Debug)]
-pub struct InTerminal {
+pub struct Running {
     child: Child,
-    master: File,
-    slave: OwnedFd,
+    input: File,
+    output: File,
+    /// The terminal it runs in, as it sees it, with the settings it found.
+    terminal: Option<(File, Termios)>,
     seen: Vec<u8>,
     /// Where the search for the next text begins.
     from: usize,
 }
 
-impl InTerminal {
+impl Running {
     /// Its process id.
-    pub fn pid(&self) -> Pid {
-        Pid::from_raw(i32::try_from(self.child.id()).expect("a process id"))
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).expect("a process id")
     }
 
     /// Types this.
     pub fn enter(&mut self, keys: impl AsRef<[u8]>) -> &mut Self {
-        self.master.write_all(keys.as_ref()).expect("the terminal takes it");
+        self.input.write_all(keys.as_ref()).expect("it is taken");
         self
     }
 
@@ -198,6 +274,14 @@ impl InTerminal {
         }
     }
 
+    /// Waits for `NAME=NUMBER;` and gives the number.
+    pub fn number(&mut self, name: &str) -> i32 {
+        self.wait_for(format!("{name}="));
+        let begin = self.from;
+        self.wait_for(";");
+        String::from_utf8_lossy(&self.seen[begin..self.from - 1]).parse().expect("a number")
+    }
+
     /// Everything that has appeared, as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.seen).into_owned()
@@ -215,28 +299,43 @@ impl InTerminal {
 
     /// Gives the terminal a new size.
     pub fn resize(&mut self, cols: u16, rows: u16) -> &mut Self {
-        let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: TIOCSWINSZ reads one winsize, and `size` is one.
-        assert_eq!(unsafe { libc::ioctl(self.master.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) }, 0);
+        set_size(&self.output, cols, rows);
         self
     }
 
     /// Sends it a signal.
-    pub fn signal(&mut self, signal: Signal) -> &mut Self {
-        kill(self.pid(), signal).expect("it is there");
+    pub fn signal(&mut self, signal: i32) -> &mut Self {
+        send(self.pid(), signal);
         self
+    }
+
+    /// Whether it has a terminal.
+    pub fn has_terminal(&self) -> bool {
+        self.terminal.is_some()
     }
 
     /// The terminal's settings.
     pub fn settings(&self) -> Termios {
-        termios::tcgetattr(&self.slave).expect("settings")
+        termios::tcgetattr(&self.terminal.as_ref().expect("a terminal").0).expect("settings")
+    }
+
+    /// Waits until this process has the terminal.
+    pub fn until_in_front(&mut self, pid: i32) -> &mut Self {
+        self.until("its turn", |run| {
+            let group = nix::unistd::getpgid(Some(nix::unistd::Pid::from_raw(pid)));
+            group.is_ok() && nix::unistd::tcgetpgrp(&run.output) == group
+        })
+    }
+
+    /// The settings that the terminal had before it was started.
+    pub fn found(&self) -> Termios {
+        self.terminal.as_ref().expect("a terminal").1.clone()
     }
 
     /// Takes the terminal away, as closing its window does.
     pub fn hang_up(&mut self) -> &mut Self {
         let null = || File::options().read(true).write(true).open("/dev/null").expect("/dev/null");
-        self.slave = null().into();
-        self.master = null();
+        (self.input, self.output, self.terminal) = (null(), null(), None);
         self
     }
 
@@ -248,6 +347,9 @@ impl InTerminal {
 
     /// The same, with what appeared as bytes.
     pub fn finish_bytes(&mut self) -> (Vec<u8>, ExitStatus) {
+        if self.terminal.is_none() {
+            self.input = File::open("/dev/null").expect("/dev/null");
+        }
         let begun = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("a status") {
@@ -262,27 +364,33 @@ impl InTerminal {
     }
 
     fn read(&mut self) -> bool {
-        self.read_for(1000);
         // Whoever had the terminal may be gone, and its last words still to be read.
-        !matches!(self.child.try_wait(), Ok(Some(_))) || self.read_for(0)
+        let gone = matches!(self.child.try_wait(), Ok(Some(_)));
+        self.read_for(if gone { 0 } else { 100 }) || !gone
     }
 
     /// Reads what comes within this many milliseconds; whether anything came.
     fn read_for(&mut self, milliseconds: u16) -> bool {
-        let mut fds = [PollFd::new(std::os::fd::AsFd::as_fd(&self.master), PollFlags::POLLIN)];
+        let mut fds = [PollFd::new(std::os::fd::AsFd::as_fd(&self.output), PollFlags::POLLIN)];
         if !matches!(poll(&mut fds, PollTimeout::from(milliseconds)), Ok(ready) if ready > 0) {
             return false;
         }
-        let mut buffer = [0; 65536];
-        match self.master.read(&mut buffer) {
-            Ok(count) => self.seen.extend_from_slice(&buffer[..count]),
-            Err(_) => return false,
+        let mut buffer = [0; 16384];
+        match self.output.read(&mut buffer) {
+            Ok(count) => {
+                self.seen.extend_from_slice(&buffer[..count]);
+                if count == 0 {
+                    // The end of a pipe is always ready.
+                    std::thread::sleep(Duration::from_millis(u64::from(milliseconds.min(5))));
+                }
+                count > 0
+            }
+            Err(_) => false,
         }
-        true
     }
 }
 
-impl Drop for InTerminal {
+impl Drop for Running {
     fn drop(&mut self) {
         // A test that failed must not leave anything behind.
         if matches!(self.child.try_wait(), Ok(None)) {
@@ -292,16 +400,40 @@ impl Drop for InTerminal {
     }
 }
 
-/// The exit code, or 128 and the number of the signal that ended it, as a shell says it.
-pub fn shell_status(status: ExitStatus) -> i32 {
-    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
-}
-
 /// Waits until this holds, for what has no terminal.
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < PATIENCE, "{what} did not come");
         std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Sends a signal, real-time signals included.
+pub fn send(pid: i32, signal: i32) {
+    // SAFETY: kill takes two numbers and does not touch our memory.
+    assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "{pid} is not there");
+}
+
+/// The state of a process, as in `ps`; none when it is gone or only waits to be reaped.
+pub fn state(pid: i32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(") ")?;
+    rest.chars().next().filter(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// Waits until a process is gone.
+pub fn until_gone(pid: i32) {
+    until("its end", || state(pid).is_none());
+}
+
+/// Kills a process that the test left running on purpose, when the test is over.
+#[derive(Debug)]
+pub struct Leftover(pub i32);
+
+impl Drop for Leftover {
+    fn drop(&mut self) {
+        // SAFETY: kill takes two numbers and does not touch our memory.
+        unsafe { libc::kill(self.0, libc::SIGKILL) };
     }
 }

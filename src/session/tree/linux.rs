@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
 
 use nix::errno::Errno;
 
@@ -83,6 +84,34 @@ pub fn is_stopped(pid: i32) -> Option<bool> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let close = memchr::memrchr(b')', &stat)?;
     Some(stat.get(close + 2) == Some(&b'T'))
+}
+
+pub fn cpu_time(root: i32) -> Option<Duration> {
+    // SAFETY: sysconf takes a number and has no effect on our memory.
+    let ticks_per_second =
+        u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|ticks| *ticks > 0)?;
+    let ticks: u64 = descendants(root)?.iter().filter_map(|process| ticks(process.pid)).sum();
+    Some(Duration::from_millis(ticks * 1000 / ticks_per_second))
+}
+
+/// User and system time of a process and of those it has waited for: fields 14 to 17 of the file.
+fn ticks(pid: i32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    Some(rest.split_ascii_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum())
+}
+
+pub fn bytes_moved(root: i32) -> Option<u64> {
+    let family = descendants(root)?;
+    let moved: Vec<u64> = family.iter().filter_map(|process| moved(process.pid)).collect();
+    // Denied for processes of other users; if for all of them, nothing is known.
+    (!moved.is_empty()).then(|| moved.iter().sum())
+}
+
+fn moved(pid: i32) -> Option<u64> {
+    let io = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    let value = |name: &str| io.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
+    Some(value("rchar:")? + value("wchar:")?)
 }
 
 pub fn signal_group(group: i32, signal: Signal) {

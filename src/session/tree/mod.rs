@@ -64,3 +64,14 @@ pub fn signal_all(root: i32, group: i32, signal: Signal) -> Vec<Process> {
 pub fn is_stopped(pid: i32) -> bool {
     system::is_stopped(pid).unwrap_or(true)
 }
+
+/// The processor time that the descendants of `root` have used, the children they have waited for included. None
+/// where it cannot be told.
+pub fn cpu_time(root: i32) -> Option<std::time::Duration> {
+    system::cpu_time(root)
+}
+
+/// The bytes that the descendants of `root` have read and written. None where it cannot be told.
+pub fn bytes_moved(root: i32) -> Option<u64> {
+    system::bytes_moved(root)
+}

@@ -23,3 +23,11 @@ pub fn signal_group(group: i32, signal: Signal) {
 pub fn is_stopped(_pid: i32) -> Option<bool> {
     None
 }
+
+pub fn cpu_time(_root: i32) -> Option<std::time::Duration> {
+    None
+}
+
+pub fn bytes_moved(_root: i32) -> Option<u64> {
+    None
+}

@@ -1,0 +1,171 @@
+//! What guards see outside: the work of the process tree, and files.
+//!
+//! Each compares with what it saw the time before, so they are asked once when silence is suspected and again when it
+//! is certain. What cannot be measured does not speak.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::tree;
+use crate::watch::{Answer, Guard, Moment, span};
+
+/// The share of one core that is work. A hung agent's own heartbeat, its spinner and its timers, stays well below.
+const BUSY: f64 = 0.25;
+/// Bytes a second that are work. A hung agent's redrawing stays below.
+const TRANSFER: f64 = 256.0 * 1024.0;
+/// Rates over less than this say nothing.
+const SHORTEST: Duration = Duration::from_millis(200);
+/// How many entries of a folder are looked at.
+const MOST_ENTRIES: usize = 10_000;
+
+/// What was seen the time before.
+#[derive(Debug, Default)]
+pub struct Guards {
+    cpu: Option<(Moment, Duration)>,
+    io: Option<(Moment, u64)>,
+    family: Option<HashSet<(i32, u64)>>,
+    files: Vec<(PathBuf, Option<Mark>)>,
+}
+
+/// What a file or a folder looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    size: u64,
+    modified: Option<SystemTime>,
+    entries: usize,
+}
+
+impl Guards {
+    /// What these guards say of the processes below `root`. Shell commands are not asked here.
+    pub fn ask<'g>(&mut self, now: Moment, guards: impl Iterator<Item = &'g Guard>, root: i32) -> Vec<Answer> {
+        guards
+            .filter_map(|guard| {
+                let speaks = match guard {
+                    Guard::Cpu => self.cpu(now, root),
+                    Guard::Io => self.io(now, root),
+                    Guard::Children => self.children(root),
+                    Guard::File(path) => self.file(path),
+                    Guard::Turn | Guard::Command(_) => return None,
+                };
+                Some(Answer { guard: guard.clone(), speaks })
+            })
+            .collect()
+    }
+
+    fn cpu(&mut self, now: Moment, root: i32) -> Option<String> {
+        let used = tree::cpu_time(root)?;
+        let (then, before) = self.cpu.replace((now, used))?;
+        let (wall, work) = (now.since(then), used.saturating_sub(before));
+        if wall < SHORTEST {
+            self.cpu = Some((then, before));
+            return None;
+        }
+        let share = work.as_secs_f64() / wall.as_secs_f64();
+        (share >= BUSY).then(|| format!("its processes used {:.0} % of a core in the last {}", share * 100.0, span(wall)))
+    }
+
+    fn io(&mut self, now: Moment, root: i32) -> Option<String> {
+        let moved = tree::bytes_moved(root)?;
+        let (then, before) = self.io.replace((now, moved))?;
+        let (wall, bytes) = (now.since(then), moved.saturating_sub(before));
+        if wall < SHORTEST {
+            self.io = Some((then, before));
+            return None;
+        }
+        #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
+        let rate = bytes as f64 / wall.as_secs_f64();
+        (rate >= TRANSFER).then(|| {
+            format!("its processes read and wrote {:.0} KiB/s in the last {}", rate / 1024.0, span(wall))
+        })
+    }
+
+    fn children(&mut self, root: i32) -> Option<String> {
+        let family: HashSet<(i32, u64)> =
+            tree::descendants(root)?.into_iter().map(|process| (process.pid, process.started)).collect();
+        let before = self.family.replace(family.clone())?;
+        let (begun, ended) = (family.difference(&before).count(), before.difference(&family).count());
+        (begun + ended > 0).then(|| format!("{begun} processes have begun and {ended} have ended"))
+    }
+
+    fn file(&mut self, path: &Path) -> Option<String> {
+        let mark = mark(path);
+        let known = self.files.iter_mut().find(|(known, _)| known == path);
+        let Some((_, before)) = known else {
+            self.files.push((path.to_owned(), mark));
+            return None;
+        };
+        let before = std::mem::replace(before, mark);
+        match (before, mark) {
+            (before, now) if before == now => None,
+            (Some(before), Some(now)) if now.size > before.size => {
+                Some(format!("{} has grown by {} bytes", path.display(), now.size - before.size))
+            }
+            (_, Some(_)) => Some(format!("{} has changed", path.display())),
+            (_, None) => None,
+        }
+    }
+}
+
+/// A folder's mark is that of everything below it, as far as it is looked at.
+fn mark(path: &Path) -> Option<Mark> {
+    let metadata = fs::metadata(path).ok()?;
+    let mut mark = Mark { size: metadata.len(), modified: metadata.modified().ok(), entries: 0 };
+    let mut folders = if metadata.is_dir() { vec![path.to_owned()] } else { Vec::new() };
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            mark.entries += 1;
+            if mark.entries > MOST_ENTRIES {
+                return Some(mark);
+            }
+            let Ok(metadata) = entry.metadata() else { continue };
+            mark.size += metadata.len();
+            mark.modified = mark.modified.max(metadata.modified().ok());
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    Some(mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: u64) -> Moment {
+        Moment::after_start(Duration::from_secs(seconds))
+    }
+
+    fn says(guards: &mut Guards, now: u64, guard: &Guard) -> Option<String> {
+        let own = i32::try_from(std::process::id()).unwrap();
+        guards.ask(at(now), [guard].into_iter(), own).pop().unwrap().speaks
+    }
+
+    #[test]
+    fn a_file_speaks_when_it_grows_and_a_folder_when_something_in_it_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("log");
+        fs::write(&file, "a").unwrap();
+        for path in [file.clone(), folder.path().to_owned()] {
+            let (mut guards, guard) = (Guards::default(), Guard::File(path));
+            assert_eq!(says(&mut guards, 0, &guard), None);
+            assert_eq!(says(&mut guards, 1, &guard), None);
+            let text = fs::read_to_string(&file).unwrap();
+            fs::write(&file, text + "more").unwrap();
+            assert!(says(&mut guards, 2, &guard).unwrap().contains("has grown by 4 bytes"));
+            assert_eq!(says(&mut guards, 3, &guard), None);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_does_not_speak_until_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("late");
+        let (mut guards, guard) = (Guards::default(), Guard::File(file.clone()));
+        assert_eq!(says(&mut guards, 0, &guard), None);
+        fs::write(&file, "here").unwrap();
+        assert!(says(&mut guards, 1, &guard).unwrap().contains("has changed"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Shell commands that run beside the watched command: a guard's question, a step of a ladder.
+//!
+//! They never hold up the relay: they are started, and looked after when the kernel says that a child has changed.
+
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use crate::watch::Moment;
+
+/// What a shell command was started for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A guard asks.
+    Guard,
+    /// A step of a ladder.
+    Step,
+}
+
+/// One that runs.
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    text: String,
+    purpose: Purpose,
+    until: Option<Moment>,
+}
+
+/// One that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// What was run.
+    pub text: String,
+    /// What for.
+    pub purpose: Purpose,
+    /// The exit code, or why there is none.
+    pub status: Result<i32, String>,
+}
+
+/// All that run.
+#[derive(Debug, Default)]
+pub struct Shells(Vec<Running>);
+
+/// How long a guard may take to answer.
+const GUARD_LIMIT: Duration = Duration::from_secs(10);
+
+impl Shells {
+    /// Starts one, with these variables.
+    pub fn start(
+        &mut self,
+        now: Moment,
+        text: &str,
+        purpose: Purpose,
+        variables: &[(&str, String)],
+    ) -> Result<(), Done> {
+        let until = (purpose == Purpose::Guard).then(|| now + GUARD_LIMIT);
+        match spawn(text, variables) {
+            Ok(child) => {
+                self.0.push(Running { child, text: text.to_owned(), purpose, until });
+                Ok(())
+            }
+            Err(error) => Err(Done { text: text.to_owned(), purpose, status: Err(error.to_string()) }),
+        }
+    }
+
+    /// Whether a guard is still thinking.
+    pub fn guards_run(&self) -> bool {
+        self.0.iter().any(|running| running.purpose == Purpose::Guard)
+    }
+
+    /// When the next one has run for too long.
+    pub fn deadline(&self) -> Option<Moment> {
+        self.0.iter().filter_map(|running| running.until).min()
+    }
+
+    /// Those that have ended, or have just been ended because they took too long.
+    pub fn ended(&mut self, now: Moment) -> Vec<Done> {
+        let mut done = Vec::new();
+        self.0.retain_mut(|running| {
+            let late = running.until.is_some_and(|until| now >= until);
+            if late {
+                end(&running.child);
+            }
+            let status = match running.child.try_wait() {
+                Ok(None) if !late => return true,
+                Ok(None) => running.child.wait().map(|_| Err("it took too long".to_owned())),
+                Ok(Some(_)) if late => Ok(Err("it took too long".to_owned())),
+                Ok(Some(status)) => Ok(status
+                    .code()
+                    .ok_or_else(|| format!("ended by signal {}", status.signal().unwrap_or_default()))),
+                Err(error) => Err(error),
+            };
+            let status = status.unwrap_or_else(|error| Err(error.to_string()));
+            done.push(Done { text: std::mem::take(&mut running.text), purpose: running.purpose, status });
+            false
+        });
+        done
+    }
+}
+
+impl Drop for Shells {
+    fn drop(&mut self) {
+        for running in self.0.iter_mut().filter(|running| running.purpose == Purpose::Guard) {
+            end(&running.child);
+            let _ = running.child.wait();
+        }
+    }
+}
+
+fn spawn(text: &str, variables: &[(&str, String)]) -> io::Result<Child> {
+    Command::new("sh")
+        .args(["-c", text])
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+}
+
+/// Ends one with everything it has started.
+fn end(child: &Child) {
+    if let Ok(pid) = i32::try_from(child.id()) {
+        // SAFETY: kill takes two numbers and has no effect on our memory; the child is not reaped yet, so its process
+        // group is its own.
+        unsafe { libc::kill(-pid, libc::SIGKILL) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_ends_is_told_with_its_code() {
+        let mut shells = Shells::default();
+        shells.start(Moment::START, "exit 3", Purpose::Step, &[]).unwrap();
+        let done = loop {
+            if let Some(done) = shells.ended(Moment::START).pop() {
+                break done;
+            }
+            std::thread::yield_now();
+        };
+        assert_eq!(done, Done { text: "exit 3".to_owned(), purpose: Purpose::Step, status: Ok(3) });
+    }
+
+    #[test]
+    fn a_guard_that_takes_too_long_is_ended() {
+        let mut shells = Shells::default();
+        shells.start(Moment::START, "sleep 100", Purpose::Guard, &[]).unwrap();
+        assert!(shells.ended(Moment::START + Duration::from_secs(9)).is_empty());
+        assert_eq!(shells.deadline(), Some(Moment::START + GUARD_LIMIT));
+        let done = shells.ended(Moment::START + GUARD_LIMIT);
+        assert_eq!(done[0].status, Err("it took too long".to_owned()));
+        assert!(!shells.guards_run());
+    }
+}

@@ -1,0 +1,259 @@
+//! Job control: to a shell, idlewatch is the command.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::support::{Run, Running, has, send, state, until};
+
+const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
+const PREFIXES: [&str; 2] = ["", "$IW -- "];
+
+/// Runs this in every shell, with the command as it is and under idlewatch. The scripts are files, so that nothing
+/// that is waited for is in what is typed.
+fn everywhere(test: impl Fn(&mut Running, &str, &Path)) {
+    // Not a shell's loop around sleep: a shell that waits for its child to become sleep (vfork) cannot be stopped.
+    for shell in SHELLS.into_iter().filter(|shell| has(shell) && has("perl")) {
+        for prefix in PREFIXES {
+            let folder = folder();
+            let mut run = Run::shell(shell).folder(folder.path()).variable("HOME", folder.path()).in_terminal();
+            test(&mut run, prefix, folder.path());
+            run.enter("exit\n").finish_bytes();
+        }
+    }
+}
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let scripts = [
+        ("reads", "echo pid=$$';'; read line; echo \"got $line\""),
+        ("works", "$| = 1; print \"pid=$$;\"; select(undef, undef, undef, 0.02) until -e 'go'; print \"has ended\n\""),
+        (
+            "catches",
+            "$| = 1; $SIG{TSTP} = sub { print 'caught' }; print \"pid=$$;\"; select(undef, undef, undef, 0.02) until -e 'go'",
+        ),
+        ("prompt", "echo \"at the prompt\""),
+    ];
+    for (name, script) in scripts {
+        fs::write(folder.path().join(name), script).unwrap();
+    }
+    folder
+}
+
+/// Waits until the shell takes commands.
+fn prompt(run: &mut Running) {
+    run.enter("sh prompt\n").wait_for("at the prompt");
+}
+
+fn until_stopped(pid: i32) {
+    until(&format!("the stop of {}", fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default()), || {
+        state(pid) == Some('T')
+    });
+}
+
+/// The process that the shell started: idlewatch, or the command itself.
+fn job(pid: i32, shell: i32) -> i32 {
+    let parent = |pid: i32| -> i32 {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse().unwrap()
+    };
+    let mut pid = pid;
+    while parent(pid) != shell {
+        pid = parent(pid);
+    }
+    pid
+}
+
+#[test]
+fn a_stopped_job_comes_back_to_the_front() {
+    everywhere(|run, prefix, _| {
+        run.enter(format!("{prefix}sh reads\n"));
+        let pid = run.number("pid");
+        run.until_in_front(job(pid, run.pid())).enter("\x1a");
+        until_stopped(job(pid, run.pid()));
+        prompt(run);
+        run.enter("fg\n");
+        until("going on", || state(pid) != Some('T'));
+        run.enter("hello\n").wait_for("got hello");
+    });
+}
+
+#[test]
+fn a_job_is_stopped_again_and_again() {
+    everywhere(|run, prefix, _| {
+        run.enter(format!("{prefix}sh reads\n"));
+        let pid = run.number("pid");
+        for _ in 0..5 {
+            run.until_in_front(job(pid, run.pid())).enter("\x1a");
+            until_stopped(job(pid, run.pid()));
+            prompt(run);
+            run.enter("fg\n");
+            until("going on", || state(pid) != Some('T'));
+        }
+        run.enter("hello\n").wait_for("got hello");
+    });
+}
+
+#[test]
+fn a_stopped_job_goes_on_in_the_background() {
+    everywhere(|run, prefix, folder| {
+        run.enter(format!("{prefix}perl works\n"));
+        let pid = run.number("pid");
+        run.until_in_front(job(pid, run.pid())).enter("\x1a");
+        until_stopped(job(pid, run.pid()));
+        prompt(run);
+        run.enter("bg\n");
+        until("going on", || state(pid) != Some('T'));
+        prompt(run);
+        let job = job(pid, run.pid());
+        fs::write(folder.join("go"), "").unwrap();
+        run.wait_for("has ended");
+        until("its end", || state(job).is_none());
+    });
+}
+
+#[test]
+fn a_job_started_in_the_background_can_be_brought_to_the_front() {
+    everywhere(|run, prefix, folder| {
+        run.enter(format!("{prefix}perl works &\n"));
+        run.number("pid");
+        prompt(run);
+        run.enter("fg\n").enter("sh prompt\n");
+        fs::write(folder.join("go"), "").unwrap();
+        run.wait_for("has ended");
+        prompt(run);
+    });
+}
+
+#[test]
+fn a_background_job_that_wants_to_read_waits_for_the_front() {
+    everywhere(|run, prefix, _| {
+        run.enter(format!("{prefix}sh reads &\n"));
+        let pid = run.number("pid");
+        until_stopped(job(pid, run.pid()));
+        prompt(run);
+        run.enter("fg\n");
+        until("going on", || state(pid) != Some('T'));
+        run.enter("hello\n").wait_for("got hello");
+    });
+}
+
+#[test]
+fn the_shell_sees_a_job_that_was_stopped_by_another_process() {
+    for signal in [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU] {
+        everywhere(|run, prefix, _| {
+            run.enter(format!("{prefix}perl works\n"));
+            let pid = run.number("pid");
+            send(pid, signal);
+            until_stopped(job(pid, run.pid()));
+            prompt(run);
+            run.enter("fg\n");
+            until("going on", || state(pid) != Some('T'));
+            run.until_in_front(job(pid, run.pid())).enter("\x03");
+            prompt(run);
+        });
+    }
+}
+
+#[test]
+fn what_the_shell_started_can_be_stopped_and_continued_from_outside() {
+    for signal in [libc::SIGSTOP, libc::SIGTSTP] {
+        everywhere(|run, prefix, _| {
+            run.enter(format!("{prefix}sh reads\n"));
+            let pid = run.number("pid");
+            let job = job(pid, run.pid());
+            send(job, signal);
+            until_stopped(job);
+            prompt(run);
+            run.enter("fg\n");
+            until("going on", || state(job) != Some('T') && state(pid) != Some('T'));
+            run.enter("hello\n").wait_for("got hello");
+        });
+    }
+}
+
+#[test]
+fn a_command_can_catch_the_stop_key() {
+    everywhere(|run, prefix, folder| {
+        run.enter(format!("{prefix}perl catches\n"));
+        let pid = run.number("pid");
+        run.until_in_front(job(pid, run.pid())).enter("\x1a").wait_for("caught");
+        fs::write(folder.join("go"), "").unwrap();
+        prompt(run);
+    });
+}
+
+#[test]
+fn the_terminal_is_the_shells_while_the_job_is_stopped() {
+    for shell in SHELLS.into_iter().filter(|shell| has(shell)) {
+        let folder = folder();
+        let [bare, wrapped] = PREFIXES.map(|prefix| {
+            let mut run = Run::shell(shell).folder(folder.path()).variable("HOME", folder.path()).in_terminal();
+            run.enter(format!("{prefix}sh reads\n"));
+            let pid = run.number("pid");
+            run.until_in_front(job(pid, run.pid())).enter("\x1a");
+            until_stopped(job(pid, run.pid()));
+            run.enter("stty -a >stopped\n");
+            run.until("the settings", |_| {
+                fs::read_to_string(folder.path().join("stopped")).is_ok_and(|text| text.contains("extproc"))
+            });
+            let settings = fs::read_to_string(folder.path().join("stopped")).unwrap();
+            fs::remove_file(folder.path().join("stopped")).unwrap();
+            settings
+        });
+        assert_eq!(wrapped, bare, "{shell}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_job_and_leaves_the_shell() {
+    everywhere(|run, prefix, _| {
+        run.enter(format!("{prefix}perl works\n"));
+        let pid = run.number("pid");
+        run.until_in_front(job(pid, run.pid())).enter("\x03");
+        until("its end", || state(pid).is_none());
+        prompt(run);
+    });
+}
+
+#[test]
+fn a_shell_under_idlewatch_has_job_control() {
+    for shell in SHELLS.into_iter().filter(|shell| has(shell)) {
+        let folder = folder();
+        let inner = match shell {
+            "bash" => "$IW -- bash --norc --noprofile -i",
+            "zsh" => "$IW -- zsh -f -i",
+            _ => "$IW -- fish --no-config -i",
+        };
+        let mut run = Run::shell("bash").folder(folder.path()).variable("HOME", folder.path()).in_terminal();
+        run.enter(format!("{inner}\n"));
+        prompt(&mut run);
+        run.enter("sh reads\n");
+        let pid = run.number("pid");
+        // Blocked in its read, so the inner shell has given it the terminal.
+        until("its read", || state(pid) == Some('S'));
+        run.enter("\x1a");
+        until_stopped(pid);
+        prompt(&mut run);
+        run.enter("fg\n");
+        until("going on", || state(pid) != Some('T'));
+        run.enter("hello\n").wait_for("got hello");
+        run.enter("exit\n").enter("exit\n");
+        run.finish_bytes();
+    }
+}
+
+#[test]
+fn silence_while_stopped_is_not_idleness() {
+    let folder = folder();
+    let mut run = Run::shell("bash").folder(folder.path()).in_terminal();
+    run.enter("$IW --idle 2s -- sh reads\n");
+    let pid = run.number("pid");
+    run.enter("\x1a");
+    until_stopped(job(pid, run.pid()));
+    // Longer than the limit, by the clock of another process.
+    run.enter("sleep 2.5; sh prompt\n").wait_for("at the prompt").enter("fg\n");
+    until("going on", || state(pid) != Some('T'));
+    run.enter("hello\n").wait_for("got hello").enter("exit\n").finish_bytes();
+}

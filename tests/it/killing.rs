@@ -1,0 +1,117 @@
+//! When idlewatch ends a command, nothing of it stays.
+
+use std::os::unix::process::ExitStatusExt;
+
+use crate::support::{Run, Running, state, until_gone};
+
+/// A command with a child, one in a session of its own, and one whose parent is gone; all say who they are.
+const FAMILY: &str = "echo self=$$';'; sleep 300 & echo child=$!';'; \
+    setsid sh -c 'echo session=$$\";\"; exec sleep 300' & \
+    (setsid sh -c 'echo orphan=$$\";\"; trap \"\" HUP TERM INT; while :; do sleep 1; done' &) ; ";
+
+fn family(run: &mut Running) -> Vec<i32> {
+    let mut seen = Vec::new();
+    for name in ["self", "child", "session", "orphan"] {
+        run.until("the whole family", |run| run.text().contains(&format!("{name}=")));
+        let text = run.text();
+        let (_, rest) = text.split_once(&format!("{name}=")).unwrap();
+        seen.push(rest.split_once(';').unwrap().0.parse().unwrap());
+    }
+    seen
+}
+
+#[test]
+fn an_idle_command_is_ended_with_all_of_its_tree() {
+    for options in
+        [&["--idle", "1s", "--kill-after", "300ms"][..], &["--idle", "1s", "--kill-after", "300ms", "--pty", "never"]]
+    {
+        for mut run in Run::sh(options, &format!("{FAMILY} wait; sleep 300")).both_ways() {
+            let family = family(&mut run);
+            assert_eq!(run.finish_bytes().1.code(), Some(121));
+            for pid in family {
+                assert_eq!(state(pid), None);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_command_that_ignores_the_signal_is_killed() {
+    let script = "trap '' TERM; echo ready; while :; do sleep 0.1; done";
+    for mut run in Run::sh(&["--idle", "500ms", "--kill-after", "200ms"], script).both_ways() {
+        assert_eq!(run.wait_for("ready").finish_bytes().1.code(), Some(121));
+    }
+}
+
+#[test]
+fn an_idle_command_may_say_goodbye() {
+    for (options, signal) in [(&["--idle", "500ms"][..], "TERM"), (&["--idle", "500ms", "--signal", "USR1"], "USR1")] {
+        let script = format!("trap 'echo goodbye; exit 0' {signal}; echo ready; while :; do sleep 0.02; done");
+        for mut run in Run::sh(options, &script).both_ways() {
+            let (text, status) = run.finish_bytes();
+            assert!(String::from_utf8_lossy(&text).contains("goodbye"));
+            assert_eq!(status.code(), Some(121));
+        }
+    }
+}
+
+#[test]
+fn a_stopped_member_of_the_tree_is_ended_too() {
+    let script = "sh -c 'echo pid=$$\";\"; kill -STOP $$' & while :; do sleep 0.1; done";
+    for mut run in Run::sh(&["--idle", "500ms"], script).both_ways() {
+        let pid = run.number("pid");
+        assert_eq!(run.finish_bytes().1.code(), Some(121));
+        assert_eq!(state(pid), None);
+    }
+}
+
+#[test]
+fn output_keeps_a_command_alive() {
+    let script = "i=0; while [ $i -lt 15 ]; do echo tick; sleep 0.1; i=$((i+1)); done; exit 9";
+    for mut run in Run::sh(&["--idle", "1s"], script).both_ways() {
+        assert_eq!(run.finish_bytes().1.code(), Some(9));
+    }
+}
+
+#[test]
+fn no_limit_means_no_limit() {
+    for mut run in Run::sh(&["--idle", "off"], "sleep 0.5; exit 9").both_ways() {
+        assert_eq!(run.finish_bytes().1.code(), Some(9));
+    }
+}
+
+#[test]
+fn nothing_is_left_when_idlewatch_itself_is_killed() {
+    for options in [&[][..], &["--pty", "never"]] {
+        for mut run in Run::sh(options, &format!("stty raw -echo 2>/dev/null; {FAMILY} wait; sleep 300")).both_ways() {
+            let family = family(&mut run);
+            run.signal(libc::SIGKILL);
+            assert_eq!(run.finish_bytes().1.signal(), Some(libc::SIGKILL));
+            for pid in family {
+                until_gone(pid);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_terminal_is_given_back_when_idlewatch_is_killed() {
+    let mut run = Run::sh(&[], "stty raw -echo; echo ready; exec sleep 300").in_terminal();
+    run.wait_for("ready").signal(libc::SIGKILL);
+    run.until("the settings", |run| run.settings() == run.found());
+}
+
+#[test]
+fn a_core_is_dumped_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let [bare, wrapped] = Run::both(&[], &["sh", "-c", "ulimit -c unlimited; kill -QUIT $$"]);
+    if !bare.folder(folder.path()).output().status.core_dumped() {
+        eprintln!("skipped: no core is dumped here");
+        return;
+    }
+    for mut run in wrapped.folder(folder.path()).both_ways() {
+        let status = run.finish_bytes().1;
+        assert_eq!(status.signal(), Some(libc::SIGQUIT));
+        assert!(!status.core_dumped(), "the command's own is enough");
+    }
+}

@@ -1,0 +1,93 @@
+//! `idlewatch replay`, as a person runs it.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn recording(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings").join(format!("{name}.cast"))
+}
+
+fn replay(options: &[&str], file: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_idlewatch")).arg("replay").args(options).arg(file).output().unwrap()
+}
+
+/// The states of a recording, with the second each began, as `--json` gives them.
+fn states(name: &str) -> Vec<String> {
+    let out = replay(&["--json", "--idle", "30s", "--loop-for", "20s"], &recording(name));
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let lines = String::from_utf8(out.stdout).unwrap();
+    let events = lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let states = events.filter(|event| event["type"] == "state").inspect(|event| {
+        assert_eq!(event["v"], 1);
+        assert!(event["at"].as_str().is_some_and(|at| at.starts_with("2023-11-14T")), "{event}");
+        assert!(event["evidence"].as_str().is_some_and(|evidence| !evidence.is_empty()), "{event}");
+    });
+    states
+        .map(|event| format!("{} {}", event["elapsed"].as_u64().unwrap() / 1000, event["to"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn recordings_are_read_as_a_person_would() {
+    assert_eq!(states("spinner-stall"), ["18 quiet", "30 stalled"]);
+    assert_eq!(states("spinner-works"), [""; 0]);
+    assert_eq!(states("agent-hang"), ["18 quiet", "30 stalled"]);
+    assert_eq!(states("agent-asks"), ["6 waiting"]);
+    assert_eq!(states("log-loop"), ["20 looping"]);
+    assert_eq!(states("log-works"), [""; 0]);
+    assert_eq!(states("question"), ["2 waiting", "20 active", "40 exited"]);
+}
+
+#[test]
+fn the_timeline_is_for_people() {
+    let out = replay(&["--idle", "30s"], &recording("agent-hang"));
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.contains("0:00:30.2  stalled   screen unchanged for 30s except spinner"), "{text}");
+    let verbose = String::from_utf8(replay(&["--idle", "30s", "-v"], &recording("agent-hang")).stdout).unwrap();
+    assert!(verbose.contains("last visible change"), "{verbose}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named_with_the_line_and_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("broken.cast");
+    std::fs::write(&file, "{\"version\":2,\"width\":80,\"height\":24}\n[0.1,\"o\",\"x\"]\n[0.2,\"o\"\n").unwrap();
+    for (path, words) in [
+        (file.as_path(), "broken.cast: line 3: not an event"),
+        (Path::new("/no/such.cast"), "/no/such.cast: No such file"),
+    ] {
+        let out = replay(&[], path);
+        let error = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{error}");
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn wrong_options_are_refused_with_a_reason() {
+    for (options, words) in [
+        (["--ignore", "("], "--ignore '(': not a regular expression"),
+        (["--profile", "nobody"], "--profile 'nobody': there is no such profile; use one of claude"),
+        (["--warn", "0"], "--warn '0': use a number from 1 to 100"),
+    ] {
+        let out = replay(&options, &recording("question"));
+        let error = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(2), "{error}");
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn a_day_replays_in_seconds() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("day.cast");
+    let mut cast = "{\"version\":2,\"width\":80,\"height\":24}\n".to_owned();
+    for second in (0..86_400).step_by(20) {
+        let _ = writeln!(cast, "[{second}.0,\"o\",\"\\r{} busy ({second}s)\"]", second % 4);
+    }
+    std::fs::write(&file, cast).unwrap();
+    let started = std::time::Instant::now();
+    assert!(replay(&["--json"], &file).status.success());
+    assert!(started.elapsed().as_secs() < 10, "it took {:?}", started.elapsed());
+}

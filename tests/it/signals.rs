@@ -1,0 +1,80 @@
+//! A signal sent to idlewatch is one sent to the command.
+
+use std::os::unix::process::ExitStatusExt;
+
+use crate::support::Run;
+
+#[test]
+fn a_signal_reaches_the_command_once() {
+    let signals = [
+        libc::SIGTERM,
+        libc::SIGINT,
+        libc::SIGHUP,
+        libc::SIGQUIT,
+        libc::SIGUSR1,
+        libc::SIGUSR2,
+        libc::SIGWINCH,
+        libc::SIGALRM,
+        libc::SIGRTMIN(),
+    ];
+    let mut script = signals.map(|signal| format!("trap 'echo got-{signal}-' {signal}; ")).concat();
+    script += "trap 'exit 4' IO; echo ready; while :; do sleep 0.02; done";
+    for options in [&[][..], &["--pty", "never"]] {
+        for mut run in Run::sh(options, &script).both_ways() {
+            run.wait_for("ready");
+            for signal in signals {
+                run.signal(signal).wait_for(format!("got-{signal}-"));
+            }
+            let (text, status) = run.signal(libc::SIGIO).finish_bytes();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            for signal in signals {
+                assert_eq!(text.matches(&format!("got-{signal}-")).count(), 1, "{text}");
+            }
+            assert_eq!(status.code(), Some(4));
+        }
+    }
+}
+
+#[test]
+fn a_signal_that_ends_the_command_ends_us_the_same_way() {
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGRTMIN()] {
+        for options in [&[][..], &["--pty", "never"]] {
+            for mut run in Run::sh(options, "ulimit -c 0; echo ready; exec sleep 300").both_ways() {
+                let status = run.wait_for("ready").signal(signal).finish_bytes().1;
+                assert_eq!(status.signal(), Some(signal));
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_command_is_signalled_and_not_its_children() {
+    let script = "trap 'echo parent' USR1; sh -c \"trap 'echo child' USR1; echo ready; while :; do sleep 0.02; done\" & \
+                  trap 'kill $!; wait $!; exit 0' TERM; while :; do wait; done";
+    for mut run in Run::sh(&[], script).both_ways() {
+        run.wait_for("ready").signal(libc::SIGUSR1).wait_for("parent").signal(libc::SIGTERM);
+        let (text, status) = run.finish_bytes();
+        assert!(!String::from_utf8_lossy(&text).contains("child"));
+        assert_eq!(status.code(), Some(0));
+    }
+}
+
+#[test]
+fn a_hangup_of_the_terminal_reaches_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "trap 'touch hup; exit 3' HUP; echo ready; while :; do sleep 0.02; done";
+    for run in Run::both(&[], &["sh", "-c", script]) {
+        let mut run = run.folder(folder.path()).in_terminal();
+        let status = run.wait_for("ready").hang_up().finish_bytes().1;
+        assert_eq!(status.code(), Some(3));
+        std::fs::remove_file(folder.path().join("hup")).unwrap();
+    }
+}
+
+#[test]
+fn a_hangup_of_the_terminal_ends_a_command_that_reads_it() {
+    let script = "trap '' HUP; echo ready; cat; exit 6";
+    for run in Run::both(&[], &["sh", "-c", script]) {
+        assert_eq!(run.in_terminal().wait_for("ready").hang_up().finish_bytes().1.code(), Some(6));
+    }
+}

@@ -1,0 +1,118 @@
+//! The command's terminal is like the one idlewatch runs in.
+
+use std::fs;
+
+use nix::sys::termios::{InputFlags, LocalFlags, OutputFlags, SpecialCharacterIndices as Key, Termios};
+
+use crate::support::Run;
+
+#[test]
+fn the_size_is_that_of_the_outer_terminal() {
+    let run = Run::new(&[], &["stty", "size"]);
+    assert_eq!(run.in_terminal_of(132, 43).finish().0, "43 132\r\n");
+    assert_eq!(run.in_terminal_of(0, 0).finish().0, "0 0\r\n");
+    let script = "$IW -- sh -c 'stty size <&1' >out; cat out";
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(Run::script("sh", script).folder(folder.path()).in_terminal_of(99, 11).finish().0, "11 99\r\n");
+}
+
+#[test]
+fn the_size_is_ordinary_without_an_outer_terminal_or_as_asked_for() {
+    let ask = "stty size <&1; stty size <&2; stty size </dev/tty";
+    assert_eq!(Run::sh(&[], ask).output().stdout, b"24 80\n24 80\n24 80\n");
+    assert_eq!(Run::sh(&["--size", "100x30"], ask).output().stdout, b"30 100\n30 100\n30 100\n");
+    assert_eq!(Run::sh(&["--size", "100x30"], "stty size").in_terminal().finish().0, "30 100\r\n");
+}
+
+#[test]
+fn a_resize_reaches_the_command() {
+    let script = "trap 'stty size' WINCH; echo ready; while :; do sleep 0.02; done";
+    for mut run in Run::both(&[], &["sh", "-c", script]).into_iter().map(|run| run.in_terminal()) {
+        run.wait_for("ready").resize(100, 30).wait_for("30 100\r\n").resize(33, 12).wait_for("12 33\r\n");
+        run.signal(libc::SIGTERM).finish_bytes();
+    }
+}
+
+#[test]
+fn a_resize_reaches_output_that_goes_elsewhere_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "$IW -- sh -c 'exec 4>&1; echo ready >/dev/tty; while [ \"$(stty size <&4)\" != \"30 100\" ]; do sleep 0.02; done' >out";
+    let mut run = Run::script("sh", script).folder(folder.path()).in_terminal();
+    run.wait_for("ready").resize(100, 30);
+    assert!(run.finish().1.success());
+}
+
+#[test]
+fn a_fixed_size_stays_fixed() {
+    let script = "trap 'stty size; exit' USR1; echo ready; while :; do sleep 0.02; done";
+    let mut run = Run::sh(&["--size", "70x20"], script).in_terminal();
+    run.wait_for("ready").resize(100, 30).signal(libc::SIGWINCH).signal(libc::SIGUSR1).wait_for("20 70");
+    assert!(run.finish().1.success());
+}
+
+fn usual(_: &mut Termios) {}
+
+fn unusual(settings: &mut Termios) {
+    settings.control_chars[Key::VINTR as usize] = 0x18;
+    settings.control_chars[Key::VEOF as usize] = 0x05;
+    settings.control_chars[Key::VERASE as usize] = 0x08;
+    settings.control_chars[Key::VSUSP as usize] = 0;
+    settings.local_flags.remove(LocalFlags::ECHOCTL | LocalFlags::IEXTEN);
+    settings.local_flags.insert(LocalFlags::TOSTOP | LocalFlags::ECHONL);
+    settings.input_flags.remove(InputFlags::IXON);
+    settings.input_flags.insert(InputFlags::IXANY | InputFlags::IUTF8 | InputFlags::ISTRIP);
+}
+
+fn without_returns(settings: &mut Termios) {
+    settings.output_flags.remove(OutputFlags::ONLCR);
+    settings.local_flags.remove(LocalFlags::ECHO);
+}
+
+fn without_processing(settings: &mut Termios) {
+    settings.output_flags.remove(OutputFlags::OPOST);
+    settings.local_flags.remove(LocalFlags::ISIG | LocalFlags::ICANON);
+}
+
+#[test]
+fn the_settings_are_those_of_the_outer_terminal_and_stay_so() {
+    for change in [usual, unusual, without_returns, without_processing] {
+        let [bare, wrapped] =
+            Run::both(&[], &["sh", "-c", "stty -a; stty -g"]).map(|run| run.in_terminal_with(80, 24, change));
+        let mut runs = [bare, wrapped];
+        let [bare, wrapped] = runs.each_mut().map(|run| String::from_utf8_lossy(&run.finish_bytes().0).into_owned());
+        assert_eq!(wrapped, bare);
+        assert_eq!(runs[1].settings(), runs[1].found());
+    }
+}
+
+#[test]
+fn settings_that_the_command_changes_work_and_do_not_outlive_it() {
+    let mut run = Run::sh(&[], "stty -echo -icanon; echo ready; head -c 3; stty raw").in_terminal();
+    let before = run.found();
+    run.wait_for("ready\r\n").enter("abc");
+    let text = String::from_utf8_lossy(&run.finish_bytes().0).into_owned();
+    assert_eq!(text, "ready\r\nabc");
+    assert_eq!(run.settings(), before);
+}
+
+#[test]
+fn the_controlling_terminal_can_be_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "echo question >/dev/tty; read answer </dev/tty; echo got $answer";
+    fs::write(folder.path().join("ask"), script).unwrap();
+    for redirections in ["", ">out", "2>err", "</dev/null", "</dev/null >out 2>err"] {
+        for prefix in ["", "$IW --"] {
+            let script = format!("{prefix} sh ask {redirections}; [ ! -e out ] || cat out; rm -f out err");
+            let mut run = Run::script("sh", &script).folder(folder.path()).in_terminal();
+            run.wait_for("question").enter("yes\n").wait_for("got yes");
+            assert!(run.finish().1.success(), "{script}");
+        }
+    }
+}
+
+#[test]
+fn without_an_outer_terminal_what_is_said_to_the_terminal_is_seen() {
+    let output = Run::sh(&[], "echo shown >/dev/tty; echo printed").output();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("shown") && text.contains("printed") && !text.contains('\r'), "{text}");
+}

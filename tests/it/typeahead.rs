@@ -1,0 +1,64 @@
+//! What was typed too early, or is left unread, is not lost.
+
+use std::fs;
+
+use crate::support::Run;
+
+#[test]
+fn what_was_typed_before_the_start_reaches_the_command() {
+    for script in ["read x; echo [$x]", "stty -icanon; head -c 6", "cat"] {
+        let typed = Run::both(&[], &["sh", "-c", script]).map(|run| run.typed("hello\n\x04"));
+        let [bare, wrapped] = typed.map(|run| run.in_terminal().finish().0);
+        assert_eq!(wrapped, bare, "{script}");
+    }
+}
+
+#[test]
+fn half_a_line_typed_before_the_start_can_be_finished() {
+    let mut run = Run::sh(&[], "echo ready; read x; echo [$x]").typed("hel").in_terminal();
+    run.wait_for("ready").enter("lo\n").wait_for("[hello]");
+    assert!(run.finish().1.success());
+}
+
+/// Whether text can be put back into a terminal: since Linux 6.2 that takes a privilege or a setting.
+fn can_be_returned() -> bool {
+    let setting = fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti").unwrap_or_else(|_| "1".to_owned());
+    let can = setting.trim() == "1" || nix::unistd::geteuid().is_root();
+    if !can {
+        eprintln!("skipped: the kernel does not let unread text be returned (dev.tty.legacy_tiocsti)");
+    }
+    can
+}
+
+#[test]
+fn what_the_command_leaves_unread_is_there_for_the_next() {
+    if !can_be_returned() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for prefix in ["", "$IW --"] {
+        let script = format!(
+            "{prefix} sh -c 'echo ready; while [ ! -e go ]; do sleep 0.01; done'; read x; read y; echo [$x][$y]"
+        );
+        let mut run = Run::script("sh", &script).folder(folder.path()).in_terminal();
+        run.wait_for("ready").enter("one\ntwo\n").wait_for("two");
+        fs::write(folder.path().join("go"), "").unwrap();
+        run.wait_for("[one][two]");
+        let text = run.finish().0;
+        assert_eq!(text.matches("two").count(), 2, "echoed once: {text}");
+        fs::remove_file(folder.path().join("go")).unwrap();
+    }
+}
+
+#[test]
+fn a_command_that_reads_one_line_leaves_the_others() {
+    if !can_be_returned() {
+        return;
+    }
+    let script = "P sh -c 'echo ready; read x; echo first $x'; read y; echo second $y";
+    for prefix in ["", "$IW --"] {
+        let mut run = Run::script("sh", &script.replace('P', prefix)).in_terminal();
+        run.wait_for("ready").enter("one\ntwo\n").wait_for("first one").wait_for("second two");
+        assert!(run.finish().1.success());
+    }
+}

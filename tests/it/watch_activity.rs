@@ -1,0 +1,130 @@
+//! What counts as activity, and what does not.
+
+use std::time::Duration;
+
+use idlewatch::watch::{Pattern, State};
+
+use crate::watched::{Watched, seconds};
+
+const FRAME: Duration = Duration::from_millis(100);
+
+fn spin(n: usize) -> char {
+    "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".chars().nth(n % 10).unwrap()
+}
+
+/// Where a minute of `frame` leaves a watcher that calls a minute idle.
+fn after_two_minutes(frame: impl Fn(usize) -> String) -> State {
+    let mut watched = Watched::new();
+    watched.draws(seconds(120), FRAME, frame);
+    watched.state()
+}
+
+#[test]
+fn what_time_alone_changes_is_silence() {
+    assert_eq!(after_two_minutes(|n| format!("\r{} Working ({}s)", spin(n), n / 10)), State::Stalled);
+    assert_eq!(
+        after_two_minutes(|n| format!("\r[{:02}:{:02}] 42% 3.{} MB/s", n / 600, n / 10 % 60, n % 7)),
+        State::Stalled
+    );
+    assert_eq!(after_two_minutes(|n| format!("\x1b[H\x1b[{}mstill here\x1b[0m", 31 + n % 7)), State::Stalled);
+    assert_eq!(after_two_minutes(|n| format!("\x1b]0;{} title\x07", spin(n))), State::Stalled);
+    assert_eq!(after_two_minutes(|n| format!("\rWaiting{}\x1b[K", ".".repeat(n % 30))), State::Stalled);
+}
+
+#[test]
+fn counters_percentages_and_lines_are_work() {
+    assert_eq!(
+        after_two_minutes(|n| format!("\r{} Working ({}s · {} tokens)", spin(n), n / 10, n / 20)),
+        State::Active
+    );
+    assert_eq!(after_two_minutes(|n| format!("\r{}.{}%", n / 100, n % 100)), State::Active);
+    assert_eq!(after_two_minutes(|n| format!("GET /item/{n} 200\r\n")), State::Active);
+    assert_eq!(after_two_minutes(|_| ".".to_owned()), State::Active);
+}
+
+#[test]
+fn a_steady_log_that_differs_only_in_time_is_alive() {
+    let mut watched = Watched::new();
+    watched.draws(seconds(600), seconds(5), |n| format!("12:{:02}:{:02} health ok\r\n", n / 12, n % 12 * 5));
+    assert_eq!(watched.states(), []);
+}
+
+#[test]
+fn a_new_verb_now_and_then_is_decoration() {
+    let verb = |n: usize| "x".repeat(3 + n / 150);
+    assert_eq!(after_two_minutes(|n| format!("\r{} {} ({}s)\x1b[K", spin(n), verb(n), n / 10)), State::Stalled);
+}
+
+#[test]
+fn the_name_of_the_file_being_worked_on_is_work() {
+    let file = |n: usize| ["alpha", "beta", "gamma"].map(|name| name.repeat(1 + n / 30)).concat();
+    assert_eq!(after_two_minutes(|n| format!("\r\x1b[2K{} Checking {}", spin(n), file(n))), State::Active);
+}
+
+#[test]
+fn text_that_comes_back_is_old_news() {
+    let tips = ["press h for help", "press q to quit", "press r to run"];
+    assert_eq!(after_two_minutes(|n| format!("\x1b[H\x1b[2K{}", tips[n / 50 % 3])), State::Stalled);
+}
+
+#[test]
+fn a_frame_drawn_in_pieces_is_no_change() {
+    let mut watched = Watched::new();
+    for n in 0..1200_u64 {
+        let pieces = ["\x1b[3A\x1b[J", "first li", "ne\r\nsecond line\r\n", "third line\r\n"];
+        let gap = Duration::from_millis(if n % 7 == 0 { 40 } else { 2 });
+        for piece in pieces {
+            watched.prints(piece).passes(gap);
+        }
+        watched.passes(Duration::from_millis(90));
+    }
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
+fn a_repaint_after_a_resize_does_not_count() {
+    let mut watched = Watched::new();
+    watched.prints("\x1b[2J\x1b[Hsome words that are wide enough to wrap at forty").passes(seconds(50));
+    watched
+        .resizes(40, 24)
+        .prints("\x1b[2J\x1b[Hsome words that are wide\r\nenough to wrap at forty")
+        .passes(seconds(11));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
+fn the_echo_of_typing_does_not_count() {
+    let mut watched = Watched::new();
+    watched.prints("ready\r\nwait").passes(seconds(40));
+    for key in ["h", "e", "l", "l", "o"] {
+        watched.types(key).prints(key).passes(seconds(4));
+    }
+    watched.passes(seconds(2));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
+fn ignored_text_never_counts() {
+    let mut watched = Watched::with(|policy| policy.counting.ignore = vec![Pattern::checked("poll \\d+").unwrap()]);
+    watched.draws(seconds(120), seconds(1), |n| format!("poll {n}\r\n"));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
+fn only_chosen_lines_count() {
+    let mut watched = Watched::with(|policy| policy.counting.only = vec![Pattern::checked("^done").unwrap()]);
+    watched.draws(seconds(50), seconds(1), |n| format!("noise {n}\r\n"));
+    watched.prints("done with one\r\n").draws(seconds(50), seconds(1), |n| format!("more noise {n}\r\n"));
+    assert_eq!(watched.state(), State::Quiet);
+    watched.passes(seconds(20));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
+fn the_evidence_says_what_still_moves() {
+    let mut watched = Watched::new();
+    watched.draws(seconds(61), FRAME, |n| format!("\x1b[5;1H{} Working ({}s)", spin(n), n / 10));
+    assert!(watched.evidence().contains("except spinner or elapsed time (row 5)"), "{}", watched.evidence());
+    let now = idlewatch::watch::Moment::after_start(seconds(61));
+    assert!(watched.watcher.explain(now).contains("last visible change"), "{}", watched.watcher.explain(now));
+}

@@ -1,0 +1,71 @@
+//! Is it looping?
+
+use std::time::Duration;
+
+use idlewatch::watch::State;
+
+use crate::watched::{Watched, seconds};
+
+#[test]
+fn a_loop_is_warned_of_and_then_called_one() {
+    let mut watched = Watched::new();
+    watched.draws(seconds(200), seconds(1), |n| format!("12:00:{:02} connection refused\r\n", n % 60));
+    assert_eq!(watched.loop_warnings(), 1);
+    assert_eq!(watched.states(), [(120, State::Looping)]);
+    assert!(watched.evidence().contains("connection refused' came 120 times"), "{}", watched.evidence());
+}
+
+#[test]
+fn news_ends_a_loop() {
+    let mut watched = Watched::new();
+    watched.draws(seconds(150), seconds(1), |_| "error: no route\r\n".to_owned());
+    assert_eq!(watched.state(), State::Looping);
+    watched.draws(seconds(120), seconds(1), |n| format!("copied part {n}\r\n"));
+    assert_eq!(watched.state(), State::Active);
+}
+
+#[test]
+fn a_loop_that_falls_silent_is_silence() {
+    let mut watched = Watched::new();
+    watched.draws(seconds(150), seconds(1), |_| "error: no route\r\n".to_owned()).passes(seconds(70));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
+fn the_same_failing_call_on_a_painted_screen_is_seen() {
+    let mut watched = Watched::new();
+    let mut story: Vec<String> = Vec::new();
+    for n in 0..60 {
+        story.extend(["● Let me try again".to_owned(), "  Bash(make) running".to_owned()]);
+        for frame in 0..10 {
+            if frame == 5 {
+                story.pop();
+                story.extend([format!("  Bash(make) failed: exit 1 at 12:00:{n:02}"), String::new()]);
+            }
+            let status = format!("✻ Working ({}s · {} tokens)", n * 4, n * 30 + frame);
+            let visible = story.iter().skip(story.len().saturating_sub(20)).cloned().chain([status]);
+            let rows: Vec<String> =
+                visible.enumerate().map(|(row, text)| format!("\x1b[{};1H\x1b[K{text}", row + 1)).collect();
+            watched.prints(&format!("\x1b[?2026h{}\x1b[?2026l", rows.concat())).passes(Duration::from_millis(400));
+        }
+    }
+    assert!(watched.loop_warnings() >= 1);
+    assert!(watched.states().iter().all(|(_, state)| *state != State::Stalled), "{:?}", watched.states());
+}
+
+#[test]
+fn work_that_looks_alike_is_never_a_loop() {
+    let kinds: [fn(usize) -> String; 6] = [
+        |n| format!("   Compiling crate-{n} v0.1.{n}\r\n"),
+        |n| format!("Downloading shard {n:04} of 9000\r\n"),
+        |n| format!("| {n:4} | 0.{n} |\r\n+------+------+\r\n"),
+        |n| format!("10.0.0.{} - - [16/Nov/2026:00:40:21 +0000] \"GET /{n} HTTP/1.1\" 200\r\n", n % 255),
+        |n| format!("Epoch {n}/9000\r\nloss: 0.{n}\r\n"),
+        |n| format!("\r{n}% [{}]", "#".repeat(n % 70)),
+    ];
+    for kind in kinds {
+        let mut watched = Watched::new();
+        watched.draws(seconds(150), Duration::from_millis(200), kind);
+        assert_eq!((watched.loop_warnings(), watched.states()), (0, vec![]), "{}", kind(1));
+    }
+}

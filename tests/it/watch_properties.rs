@@ -1,0 +1,123 @@
+//! Promises that hold for every input.
+
+use std::time::Duration;
+
+use idlewatch::cast::{Cast, What};
+use idlewatch::watch::{Action, Event, Look, Moment, Observation, Policy, Size, Stream, Watcher, survive};
+use proptest::prelude::*;
+
+use crate::watched::{Watched, seconds};
+
+/// Every event of a recording, each output cut into pieces of `cut` bytes that arrive at the same moment.
+fn verdicts(recording: &str, cut: usize) -> Vec<(Moment, Event)> {
+    let mut cast = Cast::open(recording.as_bytes()).unwrap();
+    let mut watcher = Watcher::new(Policy { idle: Some(seconds(30)), size: cast.header().size, ..Policy::default() });
+    let mut events = Vec::new();
+    let mut observe = |watcher: &mut Watcher, at: Moment, observation: &Observation<'_>| {
+        for action in watcher.observe(at, observation) {
+            match action {
+                Action::Look => drop(watcher.observe(at, &Observation::Looked(Look::default()))),
+                Action::Report(event) => events.push((at, event)),
+                Action::Signal { .. } => {}
+            }
+        }
+    };
+    while let Some(entry) = cast.next_entry().unwrap() {
+        let at = Moment::after_start(entry.at);
+        while let Some(deadline) = watcher.deadline().filter(|deadline| *deadline <= at) {
+            observe(&mut watcher, deadline, &Observation::Elapsed);
+        }
+        if let What::Output(text) = entry.what {
+            for bytes in text.as_bytes().chunks(cut) {
+                observe(&mut watcher, at, &Observation::Output { stream: Stream::Terminal, bytes });
+            }
+        }
+    }
+    events
+}
+
+#[test]
+fn chunk_borders_never_matter() {
+    for recording in [
+        include_str!("../recordings/agent-asks.cast"),
+        include_str!("../recordings/agent-hang.cast"),
+        include_str!("../recordings/log-loop.cast"),
+        include_str!("../recordings/spinner-works.cast"),
+    ] {
+        let whole = verdicts(recording, usize::MAX);
+        for cut in [1, 2, 3, 7] {
+            assert_eq!(verdicts(recording, cut), whole, "pieces of {cut}");
+        }
+    }
+}
+
+#[test]
+fn a_resize_at_every_step_breaks_nothing() {
+    let mut watched = Watched::new();
+    for n in 0..400_u16 {
+        watched.prints("wide 日本語 and\x1b[3A\x1b[2Jlong enough to wrap over and over again\r\n\x1b[5;5Hx");
+        watched.resizes(n * 7 % 200, n * 3 % 60).passes(Duration::from_millis(40));
+    }
+    assert!(!watched.watcher.rows().is_empty(), "the screen was lost");
+}
+
+#[test]
+fn time_that_goes_back_is_taken_as_standing_still() {
+    let mut watcher = Watcher::new(Policy::default());
+    watcher.observe(Moment::after_start(seconds(100)), &Observation::Elapsed);
+    let output = Observation::Output { stream: Stream::Terminal, bytes: b"x\r\n" };
+    watcher.observe(Moment::after_start(seconds(50)), &output);
+    assert!(watcher.deadline().unwrap() > Moment::after_start(seconds(100)));
+}
+
+#[test]
+fn floods_that_hurt_emulators_are_bounded() {
+    let mut watched = Watched::new();
+    watched.prints(&"x\x1b[65535b\x1b[65535@\x1b[65535I\x1b[65535S".repeat(500));
+    watched.prints(&format!("\x1b]0;{}\x07\x1bP{}\x1b\\\r\nok\r\n", "t".repeat(1 << 20), "d".repeat(1 << 20)));
+    watched.passes(seconds(1));
+    assert!(watched.watcher.rows().iter().any(|row| row.contains("ok")));
+}
+
+/// Pieces from which terminal output is made, so that random input is more than noise.
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        proptest::collection::vec(any::<u8>(), 0..40),
+        "[ -~]{0,40}\r\n".prop_map(String::into_bytes),
+        "[⠋⠙●█░❯>] [a-z]{1,8}… \\([0-9]{1,3}s\\)\r".prop_map(String::into_bytes),
+        "\x1b\\[[0-9;?]{0,8}[@-~]".prop_map(String::into_bytes),
+        "[日本語é—]{1,8}".prop_map(String::into_bytes),
+        Just(b"\x1b[?1049h\x1b[2J\x1b[H".to_vec()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_script_breaks_a_promise(script in proptest::collection::vec((any::<u8>(), piece()), 0..40)) {
+        let bytes: Vec<u8> = script
+            .into_iter()
+            .flat_map(|(what, piece)| [vec![what, u8::try_from(piece.len()).unwrap_or(u8::MAX)], piece].concat())
+            .collect();
+        survive(&bytes);
+    }
+
+    #[test]
+    fn random_bytes_break_no_promise(script in proptest::collection::vec(any::<u8>(), 0..600)) {
+        survive(&script);
+    }
+
+    #[test]
+    fn the_same_picture_comes_of_every_cut(pieces in proptest::collection::vec(piece(), 0..12), cols in 2_u16..90, cut in 1_usize..9) {
+        let bytes = pieces.concat();
+        let rows = |cut: usize| {
+            let mut watcher = Watcher::new(Policy { size: Size { cols, rows: 10 }, ..Policy::default() });
+            for bytes in bytes.chunks(cut) {
+                watcher.observe(Moment::START, &Observation::Output { stream: Stream::Terminal, bytes });
+            }
+            (watcher.rows(), watcher.cursor())
+        };
+        prop_assert_eq!(rows(cut), rows(usize::MAX));
+    }
+}

@@ -1,0 +1,88 @@
+//! Is it waiting for a person?
+
+use std::time::Duration;
+
+use idlewatch::profiles;
+use idlewatch::watch::{Pattern, State};
+
+use crate::watched::{Watched, seconds};
+
+#[test]
+fn a_question_waits_and_is_never_ended() {
+    let mut watched = Watched::new();
+    watched.prints("Continue? [y/N] ").passes(seconds(3600));
+    assert_eq!(watched.states(), [(2, State::Waiting)]);
+    assert_eq!(watched.signals, []);
+}
+
+#[test]
+fn a_question_that_is_printed_over_was_none() {
+    let mut watched = Watched::new();
+    watched.draws(seconds(100), seconds(1), |n| format!("step {n}: ready? yes\r\n"));
+    assert_eq!(watched.states(), []);
+}
+
+#[test]
+fn an_answer_makes_it_active_again() {
+    let mut watched = Watched::new();
+    watched.prints("Name: ").passes(seconds(30)).types("me\r").prints("me\r\nHello me\r\n").passes(seconds(1));
+    assert_eq!(watched.states(), [(2, State::Waiting), (30, State::Active)]);
+}
+
+#[test]
+fn a_full_screen_program_waits_unless_something_turns() {
+    let mut editor = Watched::new();
+    editor.prints("\x1b[?1049h\x1b[Hdef f():\r\n~\r\n~").passes(seconds(300));
+    assert_eq!(editor.states(), [(5, State::Waiting)]);
+    let mut busy = Watched::new();
+    busy.prints("\x1b[?1049h\x1b[Hagent").draws(seconds(120), Duration::from_millis(200), |n| {
+        format!("\x1b[10;1H{} thinking", ['◐', '◓', '◑', '◒'][n % 4])
+    });
+    assert_eq!(busy.state(), State::Stalled);
+}
+
+#[test]
+fn a_screen_that_only_shows_the_time_of_day_is_not_stuck() {
+    let mut watched = Watched::new();
+    watched.prints("\x1b[?1049h").draws(seconds(300), seconds(1), |n| {
+        format!("\x1b[HEvery 1.0s: ls   host: Mon Nov 16 10:{:02}:{:02} 2026\r\n\r\nfile", n / 60, n % 60)
+    });
+    assert_eq!(watched.state(), State::Waiting);
+}
+
+#[test]
+fn a_menu_holds_while_something_blinks_above_it() {
+    let mut watched = Watched::new();
+    watched.prints("\x1b[5;1HProceed?\r\n ❯ 1. Yes\r\n   2. No");
+    watched.draws(seconds(120), Duration::from_millis(600), |n| format!("\x1b[1;1H{}", ['●', ' '][n % 2]));
+    assert_eq!(watched.states(), [(2, State::Waiting)]);
+}
+
+#[test]
+fn a_list_above_a_spinner_is_not_a_menu() {
+    let mut watched = Watched::new();
+    watched.prints("> 1. do this\r\n  2. do that\r\n");
+    watched.draws(seconds(120), Duration::from_millis(200), |n| {
+        format!("\x1b[10;1H{} working ({}s)", ['◐', '◓', '◑', '◒'][n % 4], n / 5)
+    });
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
+fn the_user_can_say_what_a_question_looks_like() {
+    let mut watched = Watched::with(|policy| policy.waiting = vec![Pattern::checked("^feed me").unwrap()]);
+    watched.prints("feed me\r\n").passes(seconds(10));
+    assert_eq!(watched.state(), State::Waiting);
+}
+
+#[test]
+fn a_profile_knows_a_turn_from_a_prompt() {
+    let screen = |footer: &str| format!("\x1b[2J\x1b[Hhello\r\n{0}\r\n❯ \r\n{0}\r\n{footer}", "─".repeat(40));
+    let mut turn = Watched::with(|policy| policy.profile = profiles::by_name("claude"));
+    turn.prints(&screen("esc to interrupt")).passes(seconds(70));
+    assert_eq!(turn.state(), State::Stalled);
+    assert!(turn.evidence().contains("turn in progress: 'esc to interrupt'"), "{}", turn.evidence());
+    let mut prompt = Watched::with(|policy| policy.profile = profiles::by_name("claude"));
+    prompt.prints(&screen("? for shortcuts")).passes(seconds(70));
+    assert_eq!(prompt.state(), State::Waiting);
+}

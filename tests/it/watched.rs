@@ -1,0 +1,112 @@
+//! A watcher whose time is made up: hours pass in milliseconds.
+
+use std::time::Duration;
+
+use idlewatch::signal::Signal;
+use idlewatch::watch::{Action, Event, Look, Moment, Observation, Policy, Size, State, Stream, Watcher};
+
+/// Drives a watcher and keeps what it says.
+pub struct Watched {
+    pub watcher: Watcher,
+    now: Moment,
+    look: Look,
+    pub looks: usize,
+    pub events: Vec<(Duration, Event)>,
+    pub signals: Vec<(Duration, Signal)>,
+}
+
+pub fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+impl Watched {
+    /// Idle after a minute, anything else as the policy says by default.
+    pub fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub fn with(change: impl FnOnce(&mut Policy)) -> Self {
+        let mut policy = Policy { idle: Some(seconds(60)), ..Policy::default() };
+        change(&mut policy);
+        let (events, signals) = (Vec::new(), Vec::new());
+        Self { watcher: Watcher::new(policy), now: Moment::START, look: Look::default(), looks: 0, events, signals }
+    }
+
+    /// From now on a look at the processes finds this.
+    pub fn finds(&mut self, look: Look) -> &mut Self {
+        self.look = look;
+        self
+    }
+
+    pub fn prints(&mut self, text: &str) -> &mut Self {
+        self.observes(&Observation::Output { stream: Stream::Terminal, bytes: text.as_bytes() })
+    }
+
+    pub fn types(&mut self, text: &str) -> &mut Self {
+        self.observes(&Observation::Typed(text.as_bytes()))
+    }
+
+    pub fn resizes(&mut self, cols: u16, rows: u16) -> &mut Self {
+        self.observes(&Observation::Resized(Size { cols, rows }))
+    }
+
+    pub fn observes(&mut self, observation: &Observation<'_>) -> &mut Self {
+        for action in self.watcher.observe(self.now, observation) {
+            match action {
+                Action::Look => {
+                    self.looks += 1;
+                    let look = self.look.clone();
+                    self.observes(&Observation::Looked(look));
+                }
+                Action::Report(event) => self.events.push((self.now.since_start(), event)),
+                Action::Signal { signal, .. } => self.signals.push((self.now.since_start(), signal)),
+            }
+        }
+        self
+    }
+
+    /// Lets time pass as the session does: up to each deadline.
+    pub fn passes(&mut self, time: Duration) -> &mut Self {
+        let until = self.now + time;
+        while let Some(deadline) = self.watcher.deadline().filter(|deadline| *deadline <= until) {
+            self.now = deadline;
+            self.observes(&Observation::Elapsed);
+        }
+        self.now = until;
+        self
+    }
+
+    /// Prints what `frame` gives, once each `step`, for `time`.
+    pub fn draws(&mut self, time: Duration, step: Duration, frame: impl Fn(usize) -> String) -> &mut Self {
+        for index in 0..usize::try_from(time.as_millis() / step.as_millis()).unwrap() {
+            self.prints(&frame(index)).passes(step);
+        }
+        self
+    }
+
+    pub fn state(&self) -> State {
+        self.watcher.state()
+    }
+
+    /// Every state it was in, with the second it began.
+    pub fn states(&self) -> Vec<(u64, State)> {
+        let state = |(at, event): &(Duration, Event)| match event {
+            Event::StateChanged { to, .. } => Some((at.as_secs(), *to)),
+            _ => None,
+        };
+        self.events.iter().filter_map(state).collect()
+    }
+
+    /// The evidence for the state it is in.
+    pub fn evidence(&self) -> &str {
+        let evidence = |(_, event): &'_ (Duration, Event)| matches!(event, Event::StateChanged { .. });
+        match self.events.iter().rev().find(|event| evidence(event)) {
+            Some((_, Event::StateChanged { evidence, .. })) => evidence,
+            _ => "",
+        }
+    }
+
+    pub fn loop_warnings(&self) -> usize {
+        self.events.iter().filter(|(_, event)| matches!(event, Event::LoopWarning { .. })).count()
+    }
+}
