@@ -147,7 +147,7 @@ any\t'Either'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch-with -d 'Start this instead, in a shell, for example \'claude --continue\'' -r -f -a "(__fish_complete_command)"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-relaunches -d 'How often at most' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch-delay -d 'How long to wait before the first time; each further time twice as long' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l exit-code -d 'Use another code for a reason, for example idle_timeout=75 (may be repeated)' -r -f -a "completed\t''
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l exit-code -d 'Use another code for a reason, for example \'timeout=75\' (may be repeated)' -r -f -a "completed\t''
 aborted\t''
 stopped\t''
 idle_timeout\t''

@@ -210,6 +210,7 @@ pub struct ReplayCli {
 /// Who may speak for a silent command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Guards")]
+#[allow(clippy::doc_markdown, reason = "the comments are the help text, and file:PATH is no address")]
 pub struct GuardArgs {
     /// What may defer: cpu, io, children, turn, file:PATH or cmd:SHELL (may be repeated)
     #[arg(long, value_name = "GUARD", default_values = ["cpu", "turn"])]
@@ -257,7 +258,7 @@ pub enum RelaunchArg {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Exit status")]
 pub struct ExitArgs {
-    /// Use another code for a reason, for example idle_timeout=75 (may be repeated)
+    /// Use another code for a reason, for example 'timeout=75' (may be repeated)
     #[arg(long, value_name = "REASON=N", value_parser = hinted(values::exit_code, hints::reasons))]
     #[arg(hide_possible_values = true)]
     pub exit_code: Vec<ExitCode>,

@@ -150,16 +150,27 @@ impl Config {
         })
     }
 
-    /// Whether anything may have to be typed into the command.
-    pub fn types(&self) -> bool {
+    /// Whether the command may be started more than once.
+    pub fn relaunches(&self) -> bool {
+        let asked = self.steps().any(|step| *step == Step::Relaunch);
+        self.relaunch.after_crash || self.relaunch.after_stuck || asked
+    }
+
+    /// Whether the person may have to be asked.
+    pub fn prompts(&self) -> bool {
+        self.steps().any(|step| *step == Step::Prompt)
+    }
+
+    fn steps(&self) -> impl Iterator<Item = &Step> {
         let ladders = &self.policy.ladders;
         let waiting = ladders.waiting.iter().flatten();
-        ladders.idle.iter().chain(&ladders.looping).chain(&ladders.timeout).chain(waiting).any(is_typed)
+        ladders.idle.iter().chain(&ladders.looping).chain(&ladders.timeout).chain(waiting)
     }
-}
 
-fn is_typed(step: &Step) -> bool {
-    matches!(step, Step::Nudge(_) | Step::Key(_))
+    /// Whether anything may have to be typed into the command.
+    pub fn types(&self) -> bool {
+        self.steps().any(|step| matches!(step, Step::Nudge(_) | Step::Key(_)))
+    }
 }
 
 /// A step that nudges without a text needs one from `--nudge`.

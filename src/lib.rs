@@ -30,22 +30,18 @@ use std::process::exit;
 use std::sync::Mutex;
 
 use cli::{Invocation, RunCli, Typed};
-use config::Config;
+use config::{Config, Say};
 use error::Error;
-use session::Outcome;
+use session::{Outcome, Status};
 
 /// The whole program: reads the arguments, runs, and ends the process.
 pub fn run() -> ! {
     let result = cli::parse().and_then(|invocation| match invocation {
         Invocation::Run(typed) => watch_over(*typed),
-        Invocation::Replay(typed) => replay::run(*typed).map(|()| exit(0)),
+        Invocation::Replay(typed) => replay::run(*typed).map(|()| Status::Code(0)),
     });
     match result {
-        Ok(Outcome::Itself(status)) => status.leave(),
-        Ok(Outcome::Ended(reason)) => {
-            eprintln!("idlewatch: {} ({}, exit status {})", reason.meaning(), reason, reason.code());
-            exit(i32::from(reason.code()))
-        }
+        Ok(status) => status.leave(),
         Err(error) => {
             eprintln!("idlewatch: {error}");
             exit(i32::from(error.code()))
@@ -54,17 +50,29 @@ pub fn run() -> ! {
 }
 
 /// Runs a command, or says by what it would be watched.
-fn watch_over(typed: Typed<RunCli>) -> Result<Outcome, Error> {
+fn watch_over(typed: Typed<RunCli>) -> Result<Status, Error> {
     let words: Vec<String> = typed.cli.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let resolved = layers::resolve(typed, words.iter().map(String::as_str))?;
     let config = Config::new(resolved.typed.cli.clone(), resolved.profile())?;
     resolved.check_nudges(&config)?;
     if resolved.typed.cli.print_config {
-        layers::print(&resolved, &config)?;
-        exit(0);
+        return layers::print(&resolved, &config).map(|()| Status::Code(0));
     }
     drop(resolved);
-    guarded(|| session::run(&config))
+    watched(&config)
+}
+
+/// Runs the command; gives what to exit with.
+fn watched(config: &Config) -> Result<Status, Error> {
+    let (reason, status) = match guarded(|| session::run(config))? {
+        Outcome::Itself(status) => return Ok(status),
+        Outcome::Ended(reason, status) => (reason, status),
+    };
+    let own = if config.exit.preserve { status } else { Status::Code(config.exit.code(reason)) };
+    if config.say >= Say::Warnings {
+        eprintln!("idlewatch: {} ({reason}, {own})", reason.meaning());
+    }
+    Ok(own)
 }
 
 /// Turns a panic into an error that is said once the terminal is itself again.

@@ -25,7 +25,7 @@ impl Session {
         let Some(_) = self.ended else { return false };
         match self.reason {
             None | Some(Reason::Error) => true,
-            Some(_) => self.watcher.deadline().is_none() || self.rest().is_empty(),
+            Some(_) => self.watcher.is_exhausted() || self.rest().is_empty(),
         }
     }
 
@@ -40,16 +40,19 @@ impl Session {
             self.clear_away();
             self.drain();
         }
+        self.close_prompt();
+        self.take_title_back();
         self.flush();
         self.restore_screen();
+        self.keep_usable_settings();
         self.return_typeahead();
         self.monitor.link.order(Order::Finish);
         bury(&self.monitor);
         self.finished = true;
         match (self.reason, self.ended) {
-            (Some(reason), _) => Outcome::Ended(reason),
+            (Some(reason), status) => Outcome::Ended(reason, status.unwrap_or(Status::Signal(Signal::KILL))),
             (None, Some(status)) => Outcome::Itself(status),
-            (None, None) => Outcome::Ended(Reason::Error),
+            (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         }
     }
 
@@ -120,6 +123,16 @@ impl Session {
         if let (Some(screen), false) = (self.screen, undo.is_empty()) {
             self.sinks[screen].take(&undo);
             self.flush();
+        }
+    }
+
+    /// Settings that a command changed on purpose stay, as they would without us: `stty erase ^H`, `reset`. But only
+    /// if it ended by itself and left a terminal that a person can use; otherwise what was found is put back.
+    fn keep_usable_settings(&mut self) {
+        let by_itself = self.reason.is_none() && matches!(self.ended, Some(Status::Code(_)));
+        let (Some(terminal), Some(pty), false) = (&mut self.terminal, &self.pty, self.shared) else { return };
+        if let (true, Ok(left)) = (by_itself, pty.settings()) {
+            terminal.adopt(&left);
         }
     }
 

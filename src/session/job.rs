@@ -12,7 +12,7 @@ use super::pty::Pty;
 use super::relay::Found;
 use super::signals::Signals;
 use super::terminal::Terminal;
-use super::{Session, Signal};
+use super::{Observation, Session, Signal};
 
 /// The signals that these keys cause in the command's terminal, where the command itself stands in its foreground.
 pub fn signals_typed(pty: &Pty, group: i32, typed: &[u8]) -> Vec<Signal> {
@@ -50,6 +50,14 @@ impl Session {
         }
     }
 
+    /// A person is there to answer, or is not.
+    pub(super) fn set_attended(&mut self, attended: bool) {
+        if self.attended != (attended && self.has_person) {
+            self.attended = attended && self.has_person;
+            self.observe(&Observation::Attended(self.attended));
+        }
+    }
+
     /// Takes our terminal for the command: raw, and the command in the foreground of its own.
     pub(super) fn come_to_front(&mut self) {
         let Some(terminal) = &mut self.terminal else { return };
@@ -70,6 +78,7 @@ impl Session {
         Signals::hold_terminal_output(false);
         self.monitor.link.order(Order::Foreground);
         self.resize();
+        self.set_attended(true);
     }
 
     /// While we are one of several in a pipeline and the command reads whole lines, our terminal goes on to add the
@@ -92,6 +101,7 @@ impl Session {
             let _ = pty.keep_newlines(true);
         }
         self.monitor.link.order(Order::Background);
+        self.set_attended(false);
     }
 
     /// The command was stopped, so we stop too, for the shell to see; unless it only wanted the terminal and can

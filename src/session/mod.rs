@@ -10,17 +10,23 @@
 
 mod clock;
 mod ending;
+mod guards;
 mod inherited;
 mod job;
 mod link;
 mod look;
 mod modes;
 mod monitor;
+mod notes;
+mod perform;
 mod place;
+mod prompt;
 mod pty;
 mod queries;
+mod relaunch;
 mod relay;
 mod setup;
+mod shell;
 mod signals;
 mod sink;
 mod spawn;
@@ -30,6 +36,8 @@ mod terminal;
 mod tree;
 mod typeahead;
 
+use std::collections::VecDeque;
+use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
@@ -39,36 +47,61 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 pub use status::Status;
 
 use self::clock::Clock;
+use self::guards::Guards;
 use self::link::{News, Order};
 use self::modes::Modes;
 use self::monitor::Monitor;
+use self::notes::Notes;
 use self::place::Place;
+use self::prompt::{Drawn, Prompt};
 use self::pty::Pty;
 use self::queries::Queries;
+use self::relaunch::{Again, Relaunches};
 use self::relay::{Found, Keyboard, Source};
+use self::shell::Shells;
 use self::signals::{Origin, Signals};
 use self::sink::Sink;
 use self::terminal::Terminal;
-use crate::config::Config;
+use crate::config::{Config, Say};
 use crate::error::Error;
 use crate::exit::Reason;
 use crate::signal::Signal;
-use crate::watch::{Action, Known, Moment, Observation, Size, Watcher};
+use crate::watch::{Action, Answer, Moment, Observation, Size, Watcher, span};
 
 /// How a run ended.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The command ended by itself.
     Itself(Status),
-    /// We ended it.
-    Ended(Reason),
+    /// We ended it for this reason, and this was its own status.
+    Ended(Reason, Status),
 }
 
-/// Runs the command to its end. Gives how it ended, with everything as it was before.
+/// Runs the command to its end, and again where that was asked for. Gives how it ended the last time, with everything
+/// as it was before.
 pub fn run(config: &Config) -> Result<Outcome, Error> {
-    let mut session = Session::start(config)?;
-    session.watch();
-    Ok(session.end())
+    let mut relaunches = Relaunches::new(config);
+    let mut argv = config.command.clone();
+    loop {
+        let mut session = Session::start(config, argv)?;
+        session.watch();
+        let (asked, lasted) = (session.watcher.wants_relaunch(), session.clock.now().since_start());
+        let outcome = session.end();
+        let Some(again) = relaunches.after(&outcome, lasted, asked) else { return Ok(outcome) };
+        if config.say >= Say::Warnings {
+            let command = again.command();
+            let Again { count, why, delay, .. } = &again;
+            eprintln!(
+                "idlewatch: {why}; '{command}' is started again in {} ({count} of {})",
+                span(*delay),
+                config.relaunch.most
+            );
+        }
+        if let Some(signal) = signals::pause(again.delay).map_err(|error| Error::internal(error.to_string()))? {
+            return Ok(Outcome::Itself(Status::Signal(signal)));
+        }
+        argv = again.argv;
+    }
 }
 
 /// A command that runs.
@@ -106,12 +139,31 @@ struct Session {
     keyboard: Keyboard,
     modes: Modes,
     queries: Queries,
+    /// Our standard input is a terminal.
+    has_person: bool,
+    /// And we are in its foreground: a person can be expected to answer.
+    attended: bool,
+    guards: Guards,
+    shells: Shells,
+    /// What guards have said while others still think.
+    answers: Vec<Answer>,
+    notes: Notes,
+    /// A question to the person, while it is shown.
+    prompt: Option<Prompt>,
+    /// What lies below it, where a prompt may come.
+    drawn: Option<Drawn>,
+    /// Files that the command prints to directly, with the size they were last seen with.
+    files: Vec<(File, u64)>,
     /// How the command ended, once it has.
     ended: Option<Status>,
     /// Why we are ending it, once we are.
     reason: Option<Reason>,
     /// Everything was put back in good order.
     finished: bool,
+    /// What is still to be done, in order.
+    queue: VecDeque<Action>,
+    /// Somebody further up is at it.
+    performing: bool,
     buffer: Vec<u8>,
 }
 
@@ -141,7 +193,7 @@ impl Session {
             let wake = match self.ended {
                 // The command is gone and others of its tree are not: they give no sign when they go.
                 Some(_) => Some(now + RESCAN),
-                None => self.watcher.deadline(),
+                None => self.watcher.deadline().into_iter().chain(self.shells.deadline()).min(),
             };
             let ready = self.wait(wake.map(|moment| moment.since(now)));
             if wake.is_some_and(|wake| self.clock.now().since(wake) > LATE) {
@@ -150,7 +202,11 @@ impl Session {
             for (what, events) in ready {
                 self.attend(what, events);
             }
-            if self.watcher.deadline().is_some_and(|deadline| self.clock.now() >= deadline) {
+            let now = self.clock.now();
+            if self.shells.deadline().is_some_and(|deadline| now >= deadline) {
+                self.mind_shells();
+            }
+            if self.watcher.deadline().is_some_and(|deadline| now >= deadline) {
                 self.observe(&Observation::Elapsed);
             }
         }
@@ -177,7 +233,10 @@ impl Session {
             }
         }
         for (index, source) in self.sources.iter().enumerate() {
-            if let (Some(fd), true) = (source.fd(self.pty.as_ref()), self.sinks[source.sink].has_room()) {
+            // While a prompt is shown, what the command prints has to wait.
+            let covered = self.prompt.is_some() && self.screen == Some(source.sink);
+            if let (Some(fd), true, false) = (source.fd(self.pty.as_ref()), self.sinks[source.sink].has_room(), covered)
+            {
                 watched.push((Watched::Source(index), PollFd::new(fd, input)));
             }
         }
@@ -237,6 +296,7 @@ impl Session {
             Some(News::Stopped(signal)) => self.stopped(signal),
             Some(News::Ended(status)) => {
                 self.ended = Some(Status::from_raw(status));
+                self.reason = self.watcher.ending_reason();
                 if self.reason.is_none() {
                     self.observe(&Observation::Exited);
                 }
@@ -266,8 +326,11 @@ impl Session {
         if !bytes.is_empty() {
             let (stream, sink, answer) = (source.stream, source.sink, source.answer);
             self.sinks[sink].take(bytes);
-            if self.screen == Some(sink) {
+            if self.sources[index].is_terminal() {
                 self.modes.follow(bytes);
+                if let Some(drawn) = &mut self.drawn {
+                    drawn.add(bytes, self.modes.is_alternate());
+                }
             }
             self.check_sink(sink);
             self.observe(&Observation::Output { stream, bytes });
@@ -327,6 +390,9 @@ impl Session {
             Ok(0) | Err(_) => self.hang_up(),
             Ok(count) => {
                 let typed = &buffer[..count];
+                if self.prompt.is_some() {
+                    return self.answer_prompt(typed);
+                }
                 // Before the keys arrive: the command may be gone right after.
                 let signals = job::signals_typed(pty, self.group, typed);
                 self.keyboard.enter(pty.as_fd(), typed);
@@ -359,34 +425,15 @@ impl Session {
         let now = self.clock.now();
         #[cfg(debug_assertions)]
         assert!(std::env::var_os("IDLEWATCH_TEST_PANIC").is_none(), "a test asked for this");
-        for action in self.watcher.observe(now, observation) {
+        self.queue.extend(self.watcher.observe(now, observation));
+        // What is done may be answered at once, and the answer may ask for more: that comes after what was asked first.
+        if std::mem::replace(&mut self.performing, true) {
+            return;
+        }
+        while let Some(action) = self.queue.pop_front() {
             self.perform(&action);
         }
-    }
-
-    fn perform(&mut self, action: &Action) {
-        match action {
-            Action::Report(_)
-            | Action::Ask
-            | Action::Warn { .. }
-            | Action::Type(_)
-            | Action::Run(_)
-            | Action::Prompt { .. }
-            | Action::ClosePrompt => {}
-            Action::Look => {
-                let device = self.slave.as_ref().and_then(|fd| nix::sys::stat::fstat(fd).ok()).map(|stat| stat.st_rdev);
-                let mut look = look::look(self.monitor.pid, self.pty.as_ref(), device);
-                if self.terminal.is_none() {
-                    // We ourselves switched it off, so it says nothing about the command.
-                    look.echo = Known::Unknown;
-                }
-                self.observe(&Observation::Looked(look));
-            }
-            Action::Signal { signal, reason } => {
-                self.reason.get_or_insert(*reason);
-                tree::signal_all(self.monitor.pid, self.group, *signal);
-            }
-        }
+        self.performing = false;
     }
 
     /// Leaves out the time since `moment`: nobody could watch.
@@ -409,8 +456,9 @@ impl Session {
     /// A signal reached us: it is meant for the command.
     fn signalled(&mut self, signal: Signal, origin: Origin) {
         match (signal, origin) {
-            // The kernel's news of our own child, and what we have sent ourselves.
-            (_, Origin::Own) | (Signal::CHLD, Origin::Kernel) => {}
+            // What we have sent ourselves.
+            (_, Origin::Own) => {}
+            (Signal::CHLD, Origin::Kernel) => self.mind_shells(),
             (Signal::WINCH, Origin::Kernel) => self.resize(),
             (Signal::CONT, _) => self.continued(),
             (Signal::HUP, Origin::Kernel) if self.terminal.as_ref().is_some_and(Terminal::is_gone) => self.hang_up(),

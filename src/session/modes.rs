@@ -118,6 +118,21 @@ impl Modes {
         }
     }
 
+    /// Whether the alternate screen is shown.
+    pub fn is_alternate(&self) -> bool {
+        self.screen() == 1
+    }
+
+    /// Whether the program has asked for bracketed paste.
+    pub fn is_paste_bracketed(&self) -> bool {
+        self.now.unusual & bit(2004) != 0
+    }
+
+    /// Whether something can be put in between without breaking a sequence.
+    pub fn is_between_sequences(&self) -> bool {
+        self.parser == Parser::Ground
+    }
+
     /// What has to be written to undo what was left on; nothing if nothing was.
     pub fn undo(&self) -> Vec<u8> {
         let (state, mut text) = (&self.now, String::new());

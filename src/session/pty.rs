@@ -63,6 +63,26 @@ impl Pty {
         self.set(&settings)
     }
 
+    /// The device number of the command's side of it.
+    #[cfg(target_os = "linux")]
+    pub fn device(&self) -> Option<u64> {
+        let mut number: libc::c_uint = 0;
+        // SAFETY: TIOCGPTN writes one number, and `number` is one.
+        let answer = unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::TIOCGPTN, &raw mut number) };
+        (answer == 0).then(|| libc::makedev(136, number))
+    }
+
+    /// The device number of the command's side of it, which nobody can use here.
+    #[cfg(not(target_os = "linux"))]
+    pub fn device(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether it hands over whole lines, as for a program that does not draw its own screen.
+    pub fn is_in_line_mode(&self) -> bool {
+        self.settings().is_ok_and(|settings| settings.local_flags.contains(LocalFlags::ICANON))
+    }
+
     /// The process group in its foreground.
     pub fn foreground(&self) -> Option<i32> {
         nix::unistd::tcgetpgrp(&self.fd).ok().map(nix::unistd::Pid::as_raw)

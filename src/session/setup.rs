@@ -1,5 +1,7 @@
 //! Everything that is opened before the command runs, in the order that makes it unnoticeable.
 
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -12,13 +14,17 @@ use nix::unistd::isatty;
 use portable_pty::PtySize;
 
 use super::clock::Clock;
+use super::guards::Guards;
 use super::link::News;
 use super::modes::Modes;
 use super::monitor::Monitor;
+use super::notes::Notes;
 use super::place::Place;
+use super::prompt::Drawn;
 use super::pty::Pty;
 use super::queries::Queries;
 use super::relay::{self, Keyboard, Kind, Source};
+use super::shell::Shells;
 use super::signals::Signals;
 use super::sink::Sink;
 use super::spawn::{Given, Launch};
@@ -48,22 +54,43 @@ const PLAIN_SIZE: PtySize = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_
 struct Pieces {
     sources: Vec<Source>,
     sinks: Vec<Sink>,
-    given: Vec<Given>,
+    given: [Given; 2],
+    files: Vec<(File, u64)>,
 }
 
-impl Session {
-    /// Opens everything and starts the command.
-    pub(super) fn start(config: &Config) -> Result<Self, Error> {
-        let inherited = inherited::descriptors();
+/// Everything that is there before the command is.
+struct Ground {
+    own: Surroundings,
+    plan: Plan,
+    size: PtySize,
+    terminal: Option<Terminal>,
+    /// The settings our terminal was found with.
+    settings: Option<Termios>,
+    /// We are in our terminal's foreground.
+    in_front: bool,
+    /// The command has our terminal from the start.
+    takes_terminal: bool,
+    pty: Option<Pty>,
+    slave: Option<OwnedFd>,
+}
+
+impl Ground {
+    /// Opens the command's terminal and takes over ours.
+    fn lay(config: &Config) -> Result<Self, Error> {
         let own = surroundings();
-        let plan = Plan::new(config.pty, config.stdin, own);
+        let plan = Plan::new(config.pty, config.stdin, config.types(), own);
+        if config.types() && plan.stdin != Input::Pty {
+            return Err(Error::usage(
+                "nothing can be typed into the command: it does not read from its terminal; \
+                 use --stdin pty, or leave out --nudge and key: steps",
+            ));
+        }
         let mut terminal = if plan.pty { Terminal::find() } else { None };
         let size = size(config, terminal.as_ref());
         let settings = terminal.as_ref().and_then(|terminal| terminal.settings().ok());
         let (pty, slave) = if plan.pty { open(size, settings.as_ref()).map(both)? } else { (None, None) };
         // From here to `catch` signals wait: none may find us half ready.
         Signals::hold_back().map_err(failed("cannot block signals"))?;
-
         let in_front = terminal.as_ref().is_none_or(Terminal::is_ours);
         let takes_terminal = plan.pty && terminal.is_some() && in_front && !plan.on_demand;
         if let (Some(terminal), Some(pty), Some(settings)) = (&mut terminal, &pty, &settings) {
@@ -73,75 +100,106 @@ impl Session {
                 pty.keep_newlines(true).map_err(failed("cannot set up the pseudo-terminal"))?;
             }
         }
+        Ok(Self { own, plan, size, terminal, settings, in_front, takes_terminal, pty, slave })
+    }
 
-        let place = match (&pty, takes_terminal) {
-            (None, _) => Place::Ours,
-            (Some(_), takes) => Place::under_terminal(takes),
-        };
-        let mut pieces = outputs(plan, size, slave.as_ref(), terminal.as_ref())?;
-        let screen = terminal.as_ref().filter(|_| plan.pty).map(|_| 0);
-        let stdin = match (plan.stdin, &slave) {
+    fn place(&self) -> Place {
+        match &self.pty {
+            None => Place::Ours,
+            Some(_) => Place::under_terminal(self.takes_terminal),
+        }
+    }
+
+    /// Starts the command with these output streams. Gives the monitor, the process and its group.
+    fn launch(&self, argv: Vec<OsString>, outputs: [Given; 2]) -> Result<(Monitor, i32, i32), Error> {
+        let stdin = match (self.plan.stdin, &self.slave) {
             (Input::Pty, Some(slave)) => Given::This(duplicate(slave)?),
             (Input::Null, _) => Given::Null,
             (Input::Closed, _) => Given::Closed,
             (Input::Inherit | Input::Pty, _) => Given::Ours,
         };
-        let stderr = pieces.given.pop().unwrap_or(Given::Ours);
-        let stdout = pieces.given.pop().unwrap_or(Given::Ours);
+        let name = argv[0].clone();
+        let [stdout, stderr] = outputs;
         let launch = Launch {
-            argv: config.command.clone(),
+            argv,
             streams: [stdin, stdout, stderr],
-            terminal: slave.as_ref().map(duplicate).transpose()?,
-            place,
-            foreground: takes_terminal || terminal.is_none() || plan.type_stdin,
-            variables: if plan.stdout == Output::SidePty { NO_PAGER.to_vec() } else { Vec::new() },
+            terminal: self.slave.as_ref().map(duplicate).transpose()?,
+            place: self.place(),
+            foreground: self.takes_terminal || self.terminal.is_none() || self.plan.type_stdin,
+            variables: if self.plan.stdout == Output::SidePty { NO_PAGER.to_vec() } else { Vec::new() },
         };
-        let outer = match (&terminal, settings) {
-            (Some(terminal), Some(settings)) => Some((duplicate(terminal)?, settings)),
+        let outer = match (&self.terminal, &self.settings) {
+            (Some(terminal), Some(settings)) => Some((duplicate(terminal)?, settings.clone())),
             _ => None,
         };
         tree::adopt_orphans();
         let monitor = Monitor::start(launch, outer).map_err(failed("cannot start a process"))?;
-        let (child, group) = match monitor.link.next_news() {
-            Some(News::Started { pid, group }) => (pid, group),
+        match monitor.link.next_news() {
+            Some(News::Started { pid, group }) => Ok((monitor, pid, group)),
             Some(News::Failed(errno)) => {
-                drop(terminal);
                 bury(&monitor);
-                return Err(cannot_run(config, errno));
+                Err(cannot_run(&name, errno))
             }
-            _ => return Err(Error::internal("the monitor process ended before the command was started")),
-        };
-        let_go(plan, &inherited);
+            _ => Err(Error::internal("the monitor process ended before the command was started")),
+        }
+    }
+}
+
+impl Session {
+    /// Opens everything and starts the command.
+    pub(super) fn start(config: &Config, argv: Vec<OsString>) -> Result<Self, Error> {
+        let inherited = inherited::descriptors();
+        let ground = Ground::lay(config)?;
+        let Pieces { sources, sinks, given, files } = outputs(&ground)?;
+        let (monitor, child, group) = ground.launch(argv, given)?;
+        let Ground { own, plan, size, takes_terminal, .. } = ground;
+        if !config.relaunches() {
+            let_go(plan, &inherited);
+        }
         let signals = Signals::catch().map_err(failed("cannot catch signals"))?;
-        let prints_to_terminal = terminal.is_some() || [own.stdout, own.stderr].contains(&Own::Terminal);
+        let prints_to_terminal = ground.terminal.is_some() || [own.stdout, own.stderr].contains(&Own::Terminal);
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
-        Ok(Self {
+        let has_person = own.stdin == Own::Terminal;
+        let mut session = Self {
             clock: Clock::start(),
             watcher: Watcher::new(Policy { size: Size { cols: size.cols, rows: size.rows }, ..config.policy.clone() }),
             signals,
             monitor,
             child,
             group,
-            place,
-            pty,
-            slave,
-            terminal,
+            place: ground.place(),
+            screen: ground.terminal.as_ref().map(|_| 0),
+            pty: ground.pty,
+            slave: ground.slave,
+            terminal: ground.terminal,
             on_demand: plan.on_demand,
             shared: plan.on_demand,
-            strange_settings: !in_front,
+            strange_settings: !ground.in_front,
             type_stdin: plan.type_stdin,
             fixed_size: config.size.is_some(),
-            sources: pieces.sources,
-            sinks: pieces.sinks,
-            screen,
+            sources,
+            sinks,
             keyboard: Keyboard::default(),
             modes: Modes::default(),
             queries: Queries::default(),
+            has_person,
+            attended: false,
+            guards: Guards::default(),
+            shells: Shells::default(),
+            answers: Vec::new(),
+            notes: Notes::new(config.say),
+            files,
+            prompt: None,
+            drawn: config.prompts().then(Drawn::default),
             ended: None,
             reason: None,
             finished: false,
+            queue: VecDeque::new(),
+            performing: false,
             buffer: relay::portion(),
-        })
+        };
+        session.set_attended(has_person && ground.in_front);
+        Ok(session)
     }
 }
 
@@ -154,10 +212,9 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> Error {
     move |error| Error::internal(format!("{what}: {error}"))
 }
 
-fn cannot_run(config: &Config, errno: i32) -> Error {
+fn cannot_run(name: &OsStr, errno: i32) -> Error {
     let error = io::Error::from_raw_os_error(errno);
-    let name = config.command[0].to_string_lossy();
-    let name: String = name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    let name: String = name.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     match errno {
         libc::ENOENT => Error::not_found(format!("cannot run '{name}': {error}")),
         _ => Error::cannot_run(format!("cannot run '{name}': {error}")),
@@ -240,47 +297,49 @@ fn take_over(terminal: &mut Terminal, pty: &Pty, slave: Option<&OwnedFd>, settin
 }
 
 /// Opens what the command's output streams are made of, and where they go on our side.
-fn outputs(plan: Plan, size: PtySize, slave: Option<&OwnedFd>, terminal: Option<&Terminal>) -> Result<Pieces, Error> {
-    let mut pieces = Pieces { sources: Vec::new(), sinks: Vec::new(), given: Vec::new() };
-    if let (Some(_), Some(terminal)) = (slave, terminal) {
-        pieces.sinks.push(Sink::terminal(duplicate(terminal)?));
-        pieces.sources.push(Source::new(Kind::Terminal, Stream::Terminal, 0, false));
+fn outputs(ground: &Ground) -> Result<Pieces, Error> {
+    let (mut sources, mut sinks, mut files) = (Vec::new(), Vec::new(), Vec::new());
+    if let (Some(_), Some(terminal)) = (&ground.slave, &ground.terminal) {
+        sinks.push(Sink::terminal(duplicate(terminal)?));
+        sources.push(Source::new(Kind::Terminal, Stream::Terminal, 0, false));
     }
-    let (stdout, stderr) = (io::stdout(), io::stderr());
-    for (output, fd, stream) in
-        [(plan.stdout, stdout.as_fd(), Stream::Stdout), (plan.stderr, stderr.as_fd(), Stream::Stderr)]
-    {
-        let given = match (output, slave) {
+    let unusable = failed("cannot use the standard streams");
+    let mut give = |output, fd: BorrowedFd<'_>, stream, stdout: Option<&Given>| -> Result<Given, Error> {
+        Ok(match (output, &ground.slave) {
             (Output::Pty, Some(slave)) => Given::This(duplicate(slave)?),
             (Output::Closed, _) => Given::Closed,
-            (Output::Inherit, _) => Given::Ours,
-            (Output::SameAsStdout, _) => match pieces.given.last() {
+            (Output::Inherit, _) => {
+                let file = File::from(duplicate(&fd)?);
+                let size = file.metadata().map_or(0, |metadata| metadata.len());
+                files.push((file, size));
+                Given::Ours
+            }
+            (Output::SameAsStdout, _) => match stdout {
                 Some(Given::This(fd)) => Given::This(duplicate(fd)?),
                 _ => Given::Ours,
             },
             (Output::Pty | Output::SidePty | Output::Pipe | Output::Socket, _) => {
-                let sink = pieces.sinks.len();
-                pieces.sinks.push(Sink::stream(fd).map_err(failed("cannot use the standard streams"))?);
                 let (kind, given) = match output {
                     Output::Pipe => pipe()?,
                     Output::Socket => socket()?,
-                    _ => side(size)?,
+                    _ => side(ground.size)?,
                 };
-                let answer = output == Output::SidePty;
-                pieces.sources.push(Source::new(kind, stream, sink, answer));
+                sources.push(Source::new(kind, stream, sinks.len(), output == Output::SidePty));
+                sinks.push(Sink::stream(fd).map_err(&unusable)?);
                 Given::This(given)
             }
-        };
-        pieces.given.push(given);
-    }
-    if let (Some(_), None) = (slave, terminal) {
-        // What is written to a terminal that nobody has is shown where the output goes.
-        if pieces.sinks.is_empty() {
-            pieces.sinks.push(Sink::stream(stdout.as_fd()).map_err(failed("cannot use the standard streams"))?);
+        })
+    };
+    let stdout = give(ground.plan.stdout, io::stdout().as_fd(), Stream::Stdout, None)?;
+    let stderr = give(ground.plan.stderr, io::stderr().as_fd(), Stream::Stderr, Some(&stdout))?;
+    if let (Some(_), None) = (&ground.slave, &ground.terminal) {
+        // What is written to a terminal that nobody has is shown where the errors go.
+        if sinks.is_empty() {
+            sinks.push(Sink::stream(io::stdout().as_fd()).map_err(&unusable)?);
         }
-        pieces.sources.push(Source::new(Kind::Terminal, Stream::Stdout, 0, true));
+        sources.push(Source::new(Kind::Terminal, Stream::Stdout, sinks.len() - 1, true));
     }
-    Ok(pieces)
+    Ok(Pieces { sources, sinks, given: [stdout, stderr], files })
 }
 
 fn side(size: PtySize) -> Result<(Kind, OwnedFd), Error> {

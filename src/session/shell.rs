@@ -86,9 +86,9 @@ impl Shells {
                 Ok(None) if !late => return true,
                 Ok(None) => running.child.wait().map(|_| Err("it took too long".to_owned())),
                 Ok(Some(_)) if late => Ok(Err("it took too long".to_owned())),
-                Ok(Some(status)) => Ok(status
-                    .code()
-                    .ok_or_else(|| format!("ended by signal {}", status.signal().unwrap_or_default()))),
+                Ok(Some(status)) => {
+                    Ok(status.code().ok_or_else(|| format!("ended by signal {}", status.signal().unwrap_or_default())))
+                }
                 Err(error) => Err(error),
             };
             let status = status.unwrap_or_else(|error| Err(error.to_string()));

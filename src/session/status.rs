@@ -1,5 +1,7 @@
 //! How the program itself ends: with a code, or of the signal that ended the command.
 
+use std::fmt;
+
 use crate::signal::Signal;
 
 /// How a command ended by itself.
@@ -9,6 +11,15 @@ pub enum Status {
     Code(u8),
     /// This signal ended it.
     Signal(Signal),
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit status {code}"),
+            Self::Signal(signal) => write!(f, "{signal}"),
+        }
+    }
 }
 
 impl Status {

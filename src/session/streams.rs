@@ -82,8 +82,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for these surroundings.
-    pub fn new(pty: Pty, stdin: Stdin, own: Surroundings) -> Self {
+    /// The plan for these surroundings; `types` is whether anything may have to be typed into the command.
+    pub fn new(pty: Pty, stdin: Stdin, types: bool, own: Surroundings) -> Self {
+        // An input that holds nothing is no loss, and the terminal can be typed into.
+        let stdin = match (stdin, own.stdin) {
+            (Stdin::Auto, Own::Null | Own::Closed) if types => Stdin::Pty,
+            _ => stdin,
+        };
         let output = |stream| match (pty, stream) {
             (_, Own::Closed) => Output::Closed,
             (Pty::Always | Pty::Mirror, Own::Terminal) => Output::Pty,
@@ -129,7 +134,7 @@ mod tests {
     #[test]
     fn in_a_terminal_everything_is_the_terminal() {
         for pty in [Pty::Always, Pty::Mirror] {
-            let plan = Plan::new(pty, Stdin::Auto, ATTENDED);
+            let plan = Plan::new(pty, Stdin::Auto, false, ATTENDED);
             assert_eq!((plan.stdin, plan.stdout, plan.stderr), (Input::Pty, Output::Pty, Output::Pty));
             assert!(plan.pty && !plan.on_demand && !plan.type_stdin);
         }
@@ -138,23 +143,23 @@ mod tests {
     #[test]
     fn redirected_output_gets_a_terminal_of_its_own_only_when_asked_for() {
         let own = Surroundings { stderr: Own::File, same: false, ..ATTENDED };
-        assert_eq!(Plan::new(Pty::Always, Stdin::Auto, own).stderr, Output::SidePty);
-        assert_eq!(Plan::new(Pty::Mirror, Stdin::Auto, own).stderr, Output::Inherit);
+        assert_eq!(Plan::new(Pty::Always, Stdin::Auto, false, own).stderr, Output::SidePty);
+        assert_eq!(Plan::new(Pty::Mirror, Stdin::Auto, false, own).stderr, Output::Inherit);
         let merged = Surroundings { stdout: Own::File, stderr: Own::File, ..ATTENDED };
-        assert_eq!(Plan::new(Pty::Always, Stdin::Auto, merged).stderr, Output::SameAsStdout);
+        assert_eq!(Plan::new(Pty::Always, Stdin::Auto, false, merged).stderr, Output::SameAsStdout);
     }
 
     #[test]
     fn without_any_terminal_mirror_needs_none() {
-        let plan = Plan::new(Pty::Mirror, Stdin::Auto, CI);
+        let plan = Plan::new(Pty::Mirror, Stdin::Auto, false, CI);
         assert_eq!((plan.stdin, plan.stdout, plan.stderr), (Input::Inherit, Output::Pipe, Output::Pipe));
         assert!(!plan.pty);
-        assert!(Plan::new(Pty::Always, Stdin::Auto, CI).pty);
+        assert!(Plan::new(Pty::Always, Stdin::Auto, false, CI).pty);
     }
 
     #[test]
     fn never_means_pipes_and_the_terminal_is_read_directly() {
-        let plan = Plan::new(Pty::Never, Stdin::Auto, ATTENDED);
+        let plan = Plan::new(Pty::Never, Stdin::Auto, false, ATTENDED);
         assert_eq!((plan.stdin, plan.stdout, plan.stderr), (Input::Inherit, Output::Pipe, Output::SameAsStdout));
         assert!(!plan.pty);
     }
@@ -163,7 +168,7 @@ mod tests {
     fn closed_streams_stay_closed() {
         let own = Surroundings { stdin: Own::Closed, stdout: Own::Closed, stderr: Own::Terminal, same: false };
         for pty in [Pty::Always, Pty::Mirror, Pty::Never] {
-            let plan = Plan::new(pty, Stdin::Auto, own);
+            let plan = Plan::new(pty, Stdin::Auto, false, own);
             assert_eq!((plan.stdin, plan.stdout), (Input::Closed, Output::Closed));
         }
     }
@@ -171,16 +176,16 @@ mod tests {
     #[test]
     fn a_pipeline_leaves_the_terminal_to_the_others_until_it_is_wanted() {
         let own = Surroundings { stdout: Own::Pipe, same: false, ..ATTENDED };
-        assert!(Plan::new(Pty::Always, Stdin::Auto, own).on_demand);
+        assert!(Plan::new(Pty::Always, Stdin::Auto, false, own).on_demand);
         let own = Surroundings { stdout: Own::File, same: false, ..ATTENDED };
-        assert!(!Plan::new(Pty::Always, Stdin::Auto, own).on_demand);
+        assert!(!Plan::new(Pty::Always, Stdin::Auto, false, own).on_demand);
     }
 
     #[test]
     fn a_pipe_is_typed_into_the_terminal_only_when_asked_for() {
         let own = Surroundings { stdin: Own::Pipe, ..ATTENDED };
-        assert_eq!(Plan::new(Pty::Always, Stdin::Auto, own).stdin, Input::Inherit);
-        let plan = Plan::new(Pty::Always, Stdin::Pty, own);
+        assert_eq!(Plan::new(Pty::Always, Stdin::Auto, false, own).stdin, Input::Inherit);
+        let plan = Plan::new(Pty::Always, Stdin::Pty, false, own);
         assert!(plan.type_stdin && plan.stdin == Input::Pty);
     }
 }

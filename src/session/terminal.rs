@@ -113,6 +113,18 @@ impl Terminal {
         self.changed.as_ref().map(|changed| &changed.found)
     }
 
+    /// Takes these settings as those to go back to, if a person can use a terminal with them.
+    pub fn adopt(&mut self, settings: &Termios) {
+        let usable = LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG;
+        let prints = OutputFlags::OPOST | OutputFlags::ONLCR;
+        if settings.local_flags.contains(usable)
+            && settings.output_flags.contains(prints)
+            && let Some(changed) = &mut self.changed
+        {
+            changed.found = settings.clone();
+        }
+    }
+
     /// Whether the settings that were found add a carriage return to each newline.
     pub fn adds_returns(&self) -> bool {
         self.found().is_some_and(|found| found.output_flags.contains(OutputFlags::OPOST | OutputFlags::ONLCR))

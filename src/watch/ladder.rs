@@ -250,7 +250,6 @@ impl Ladder {
                 actions.push(Action::Prompt { about: trouble, evidence: (situation.evidence)() });
                 return false;
             }
-            Step::Prompt => {}
             Step::Signal(signal) if situation.may_end(trouble) => {
                 episode.signaled = true;
                 actions.push(Action::Signal { signal: *signal, reason: trouble });
@@ -259,7 +258,7 @@ impl Ladder {
                 self.end(now, trouble, *step == Step::Relaunch, situation.policy, actions);
                 return false;
             }
-            Step::Signal(_) | Step::Stop | Step::Relaunch => {}
+            Step::Prompt | Step::Signal(_) | Step::Stop | Step::Relaunch => {}
             Step::Nudge(text) => {
                 if let Some(typed) = situation.typed.filter(|typed| now.since(*typed) < TYPING) {
                     episode.due = typed + TYPING;

@@ -247,6 +247,10 @@ impl Sight {
         std::mem::take(&mut self.reworded)
     }
 
+    pub(super) fn title(&self) -> Option<&str> {
+        (!self.title.is_empty()).then_some(self.title.as_str())
+    }
+
     /// Whether the screen was drawn on since this was last asked.
     pub(super) fn take_printed(&mut self) -> bool {
         std::mem::take(&mut self.printed)

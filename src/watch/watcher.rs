@@ -19,6 +19,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 
 /// The pure core: no I/O, no clock, no thread.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Watcher {
     policy: Policy,
     now: Moment,
@@ -148,6 +149,11 @@ impl Watcher {
         let cursor = self.sight.shown().cursor();
         let from_one = |index: usize| u16::try_from(index + 1).unwrap_or(u16::MAX);
         (from_one(cursor.row), from_one(cursor.col))
+    }
+
+    /// The title that the command has given its terminal, if it has.
+    pub fn title(&self) -> Option<&str> {
+        self.sight.title()
     }
 
     /// The visible rows as text, without trailing blanks.

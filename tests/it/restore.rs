@@ -63,13 +63,18 @@ fn modes_are_undone_after_a_signal_to_idlewatch() {
 #[test]
 fn modes_are_undone_after_idleness() {
     let script = "stty raw -echo; printf '\\033[?1049h\\033[?25lready'; exec sleep 300";
-    let mut run = Run::sh(&["--idle", "500ms"], script).in_terminal();
-    let before = run.found();
-    let (text, status) = run.finish_bytes();
-    // The message comes when the screen is as it was.
-    assert!(String::from_utf8_lossy(&text).starts_with("\x1b[?1049h\x1b[?25lready\x1b[?1049l\x1b[?25hidlewatch: "));
-    assert_eq!(status.code(), Some(121));
-    assert_eq!(run.settings(), before);
+    for (options, ends) in [
+        (&["--idle", "500ms"] as &[&str], "\x1b[?1049l\x1b[?25hidlewatch: "),
+        (&["--idle", "500ms", "-q"], "ready\x1b[?1049l\x1b[?25h"),
+    ] {
+        let mut run = Run::sh(options, script).in_terminal();
+        let before = run.found();
+        let (text, status) = run.finish_bytes();
+        // The message comes when the screen is as it was.
+        assert!(String::from_utf8_lossy(&text).contains(ends), "{:?}", String::from_utf8_lossy(&text));
+        assert_eq!(status.code(), Some(121));
+        assert_eq!(run.settings(), before);
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn verdicts(recording: &str, cut: usize) -> Vec<(Moment, Event)> {
             match action {
                 Action::Look => drop(watcher.observe(at, &Observation::Looked(Look::default()))),
                 Action::Report(event) => events.push((at, event)),
-                Action::Signal { .. } => {}
+                _ => {}
             }
         }
     };

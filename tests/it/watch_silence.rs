@@ -53,8 +53,9 @@ fn the_total_time_has_a_warning_and_an_end() {
 }
 
 #[test]
-fn a_blocked_read_is_waiting_and_is_not_ended() {
+fn a_blocked_read_is_waiting_and_is_not_ended_where_a_person_is() {
     let mut watched = Watched::new();
+    watched.observes(&Observation::Attended(true));
     watched.finds(Look { reads_terminal: Known::Yes, ..Look::default() });
     watched.prints("working on it\r\n").passes(seconds(600));
     assert_eq!(watched.states(), [(3, State::Waiting)]);

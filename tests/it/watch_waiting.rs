@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use idlewatch::profiles;
-use idlewatch::watch::{Pattern, State};
+use idlewatch::watch::{Observation, Pattern, State};
 
 use crate::watched::{Watched, seconds};
 
 #[test]
-fn a_question_waits_and_is_never_ended() {
+fn a_question_waits_and_is_never_ended_where_a_person_is() {
     let mut watched = Watched::new();
+    watched.observes(&Observation::Attended(true));
     watched.prints("Continue? [y/N] ").passes(seconds(3600));
     assert_eq!(watched.states(), [(2, State::Waiting)]);
     assert_eq!(watched.signals, []);

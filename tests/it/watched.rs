@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use idlewatch::signal::Signal;
-use idlewatch::watch::{Action, Event, Look, Moment, Observation, Policy, Size, State, Stream, Watcher};
+use idlewatch::watch::{Action, Answer, Event, Guard, Look, Moment, Observation, Policy, Size, State, Stream, Watcher};
 
 /// Drives a watcher and keeps what it says.
 pub struct Watched {
@@ -13,6 +13,12 @@ pub struct Watched {
     pub looks: usize,
     pub events: Vec<(Duration, Event)>,
     pub signals: Vec<(Duration, Signal)>,
+    /// What the guards say when they are asked; none of them speaks at first.
+    pub guard: Option<&'static str>,
+    /// What was typed into the command.
+    pub typed: Vec<(Duration, Vec<u8>)>,
+    /// The other things that were done, by name.
+    pub done: Vec<(Duration, &'static str)>,
 }
 
 pub fn seconds(seconds: u64) -> Duration {
@@ -29,7 +35,9 @@ impl Watched {
         let mut policy = Policy { idle: Some(seconds(60)), ..Policy::default() };
         change(&mut policy);
         let (events, signals) = (Vec::new(), Vec::new());
-        Self { watcher: Watcher::new(policy), now: Moment::START, look: Look::default(), looks: 0, events, signals }
+        let (typed, done) = (Vec::new(), Vec::new());
+        let (now, look) = (Moment::START, Look::default());
+        Self { watcher: Watcher::new(policy), now, look, looks: 0, events, signals, guard: None, typed, done }
     }
 
     /// From now on a look at the processes finds this.
@@ -60,6 +68,15 @@ impl Watched {
                 }
                 Action::Report(event) => self.events.push((self.now.since_start(), event)),
                 Action::Signal { signal, .. } => self.signals.push((self.now.since_start(), signal)),
+                Action::Ask => {
+                    let speaks = self.guard.map(ToOwned::to_owned);
+                    self.observes(&Observation::Answered(vec![Answer { guard: Guard::Cpu, speaks }]));
+                }
+                Action::Type(bytes) => self.typed.push((self.now.since_start(), bytes)),
+                Action::Warn { .. } => self.done.push((self.now.since_start(), "warn")),
+                Action::Run(_) => self.done.push((self.now.since_start(), "run")),
+                Action::Prompt { .. } => self.done.push((self.now.since_start(), "prompt")),
+                Action::ClosePrompt => self.done.push((self.now.since_start(), "close prompt")),
             }
         }
         self

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -86,12 +87,24 @@ pub fn is_stopped(pid: i32) -> Option<bool> {
     Some(stat.get(close + 2) == Some(&b'T'))
 }
 
-pub fn cpu_time(root: i32) -> Option<Duration> {
+pub fn cpu_time(root: i32, terminals: &[u64]) -> Option<[Duration; 2]> {
     // SAFETY: sysconf takes a number and has no effect on our memory.
     let ticks_per_second =
         u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|ticks| *ticks > 0)?;
-    let ticks: u64 = descendants(root)?.iter().filter_map(|process| ticks(process.pid)).sum();
-    Some(Duration::from_millis(ticks * 1000 / ticks_per_second))
+    let mut used = [0, 0];
+    for process in descendants(root)? {
+        let group = usize::from(!has_terminal(process.pid, terminals));
+        used[group] += ticks(process.pid).unwrap_or(0);
+    }
+    Some(used.map(|ticks| Duration::from_millis(ticks * 1000 / ticks_per_second)))
+}
+
+/// Whether a standard stream of the process is one of these terminals. Where it cannot be told, it may be.
+fn has_terminal(pid: i32, terminals: &[u64]) -> bool {
+    (0..3).any(|fd| match fs::metadata(format!("/proc/{pid}/fd/{fd}")) {
+        Ok(metadata) => terminals.contains(&metadata.rdev()),
+        Err(error) => error.kind() == std::io::ErrorKind::PermissionDenied,
+    })
 }
 
 /// User and system time of a process and of those it has waited for: fields 14 to 17 of the file.

@@ -65,10 +65,11 @@ pub fn is_stopped(pid: i32) -> bool {
     system::is_stopped(pid).unwrap_or(true)
 }
 
-/// The processor time that the descendants of `root` have used, the children they have waited for included. None
-/// where it cannot be told.
-pub fn cpu_time(root: i32) -> Option<std::time::Duration> {
-    system::cpu_time(root)
+/// The processor time that the descendants of `root` have used, the children they have waited for included: of those
+/// that have a standard stream on a terminal with one of these device numbers, and of the others. None where it cannot be
+/// told.
+pub fn cpu_time(root: i32, terminals: &[u64]) -> Option<[std::time::Duration; 2]> {
+    system::cpu_time(root, terminals)
 }
 
 /// The bytes that the descendants of `root` have read and written. None where it cannot be told.

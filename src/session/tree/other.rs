@@ -24,7 +24,7 @@ pub fn is_stopped(_pid: i32) -> Option<bool> {
     None
 }
 
-pub fn cpu_time(_root: i32) -> Option<std::time::Duration> {
+pub fn cpu_time(_root: i32, _terminals: &[u64]) -> Option<[std::time::Duration; 2]> {
     None
 }
 

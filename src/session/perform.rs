@@ -1,0 +1,183 @@
+//! What the watcher decides, done; and what came of it, told.
+
+use std::os::fd::AsFd;
+
+use super::notes::{Room, Tone};
+use super::pty::Pty;
+use super::relay::Source;
+use super::shell::{Done, Purpose};
+use super::terminal::Terminal;
+use super::{Session, look, tree};
+use crate::config::Say;
+use crate::exit::Reason;
+use crate::report::in_words;
+use crate::signal::Signal;
+use crate::watch::{Action, Answer, Event, Guard, Known, Observation, State};
+
+impl Session {
+    pub(super) fn perform(&mut self, action: &Action) {
+        match action {
+            Action::Report(event) => self.report(event),
+            Action::Look => self.look(),
+            Action::Ask => self.ask_guards(),
+            Action::Warn { evidence, .. } => self.tell(Say::Warnings, Tone::Warning, evidence),
+            Action::Type(bytes) => {
+                if let Some(pty) = &self.pty {
+                    self.keyboard.enter(pty.as_fd(), bytes);
+                }
+            }
+            Action::Run(shell) => self.run_shell(shell),
+            Action::Prompt { about, evidence } => self.open_prompt(*about, evidence),
+            Action::ClosePrompt => self.close_prompt(),
+            Action::Signal { signal, reason } => self.signal_tree(*signal, *reason),
+        }
+    }
+
+    fn report(&mut self, event: &Event) {
+        if let Event::StateChanged { to, .. } = event {
+            match to {
+                // The guards compare with what they see now.
+                State::Quiet => drop(self.hear_guards()),
+                State::Active => self.take_title_back(),
+                _ => {}
+            }
+        }
+        let (weight, tone) = match event {
+            Event::StateChanged { to: State::Waiting, .. } if self.attended => (Say::Reasons, Tone::Warning),
+            Event::StateChanged { .. } => (Say::Reasons, Tone::Remark),
+            Event::Signaled { .. } | Event::Nudged { .. } | Event::Ran { status: Err(_), .. } => {
+                (Say::Warnings, Tone::Act)
+            }
+            Event::LoopWarning { .. } | Event::TimeoutWarning { .. } | Event::AnalysisLost => {
+                (Say::Warnings, Tone::Warning)
+            }
+            _ => (Say::Everything, Tone::Remark),
+        };
+        if let Some((what, words)) = in_words(event) {
+            self.tell(weight, tone, &format!("{what}: {words}"));
+        }
+    }
+
+    /// Says something to the person, where it does not disturb.
+    pub(super) fn tell(&mut self, weight: Say, tone: Tone, text: &str) {
+        if !self.notes.says(weight) {
+            return;
+        }
+        let room = self.room();
+        if let (Some(bytes), Some(screen)) = (self.notes.tell(tone, text, room), self.screen) {
+            self.sinks[screen].take(&bytes);
+        }
+    }
+
+    fn room(&mut self) -> Room {
+        if self.screen.is_none() || !self.terminal.as_ref().is_some_and(Terminal::is_raw) {
+            return Room::NoTerminal;
+        }
+        let draws = self.pty.as_ref().is_none_or(|pty| !pty.is_in_line_mode());
+        let at_start = self.watcher.cursor().1 == 1;
+        if !draws && at_start && self.modes.is_between_sequences() { Room::Line } else { Room::None }
+    }
+
+    pub(super) fn take_title_back(&mut self) {
+        let own = self.watcher.title().map(ToOwned::to_owned);
+        if let (Some(bytes), Some(screen)) = (self.notes.take_back(own.as_deref()), self.screen) {
+            self.sinks[screen].take(&bytes);
+        }
+    }
+
+    fn look(&mut self) {
+        let device = self.pty.as_ref().and_then(Pty::device);
+        let mut look = look::look(self.monitor.pid, self.pty.as_ref(), device);
+        if self.terminal.is_none() {
+            // We ourselves switched it off, so it says nothing about the command.
+            look.echo = Known::Unknown;
+        }
+        look.paste = if self.modes.is_paste_bracketed() { Known::Yes } else { Known::No };
+        for (file, size) in &mut self.files {
+            let now = file.metadata().map_or(*size, |metadata| metadata.len());
+            look.file_grew |= now != *size;
+            *size = now;
+        }
+        self.observe(&Observation::Looked(look));
+    }
+
+    fn hear_guards(&mut self) -> Vec<Answer> {
+        let sides = self.sources.iter().filter_map(Source::side);
+        let terminals: Vec<u64> = self.pty.iter().chain(sides).filter_map(Pty::device).collect();
+        self.guards.ask(self.clock.now(), self.watcher.guards(), self.monitor.pid, &terminals)
+    }
+
+    fn ask_guards(&mut self) {
+        let now = self.clock.now();
+        self.answers = self.hear_guards();
+        let commands: Vec<String> = self
+            .watcher
+            .guards()
+            .filter_map(|guard| match guard {
+                Guard::Command(shell) => Some(shell.clone()),
+                _ => None,
+            })
+            .collect();
+        for shell in commands {
+            if let Err(done) = self.shells.start(now, &shell, Purpose::Guard, &self.variables()) {
+                self.answered(done);
+            }
+        }
+        self.pass_answers_on();
+    }
+
+    /// What a shell command may want to know.
+    fn variables(&self) -> [(&'static str, String); 2] {
+        [("IDLEWATCH_PID", self.child.to_string()), ("IDLEWATCH_STATE", self.watcher.state().to_string())]
+    }
+
+    fn answered(&mut self, done: Done) {
+        let speaks = match done.status {
+            Ok(0) => Some(format!("'{}' says so", done.text)),
+            Ok(_) => None,
+            Err(why) => {
+                self.tell(Say::Warnings, Tone::Warning, &format!("guard cmd:{}: {why}", done.text));
+                None
+            }
+        };
+        self.answers.push(Answer { guard: Guard::Command(done.text), speaks });
+    }
+
+    fn pass_answers_on(&mut self) {
+        if !self.shells.guards_run() {
+            let answers = std::mem::take(&mut self.answers);
+            self.observe(&Observation::Answered(answers));
+        }
+    }
+
+    /// Looks after the shell commands that run beside the command.
+    pub(super) fn mind_shells(&mut self) {
+        let mut asked = false;
+        for done in self.shells.ended(self.clock.now()) {
+            match done.purpose {
+                Purpose::Guard => {
+                    asked = true;
+                    self.answered(done);
+                }
+                Purpose::Step => self.report(&Event::Ran { shell: done.text, status: done.status }),
+            }
+        }
+        if asked {
+            self.pass_answers_on();
+        }
+    }
+
+    fn run_shell(&mut self, shell: &str) {
+        let now = self.clock.now();
+        if let Err(done) = self.shells.start(now, shell, Purpose::Step, &self.variables()) {
+            self.report(&Event::Ran { shell: done.text, status: done.status });
+        }
+    }
+
+    fn signal_tree(&mut self, signal: Signal, reason: Reason) {
+        let processes = tree::descendants(self.monitor.pid).map_or(1, |tree| tree.len());
+        let refused = tree::signal_all(self.monitor.pid, self.group, signal);
+        let refused = refused.iter().map(ToString::to_string).collect();
+        self.report(&Event::Signaled { signal, reason, processes, refused });
+    }
+}

@@ -1,0 +1,171 @@
+//! What is done about it, with real processes: exit codes, guards, nudges, relaunches.
+
+use std::fs;
+
+use crate::support::{Run, has};
+
+/// Prints a question and waits for its answer on the terminal.
+const ASKS: &str = "printf 'Name? '; read name; echo \"hello $name\"";
+
+fn stderr(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn each_way_to_end_has_its_code() {
+    let spinner = "while :; do for c in / - '|'; do printf '\\r%s working' \"$c\"; sleep 0.05; done; done";
+    let again = "while :; do echo 'Error: cannot connect to the server'; sleep 0.02; done";
+    for (options, script, code, reason) in [
+        (&["--idle", "1s", "--no-guard"] as &[&str], spinner, 121, "idle_timeout"),
+        (&["--loop-for", "1s", "--on-loop", "stop"], again, 122, "loop"),
+        (&["--idle", "1s"], "printf 'Name? '; read name </dev/tty", 123, "waiting_input"),
+        (&["--timeout", "500ms"], "sleep 300", 124, "timeout"),
+        (&["--done", "FINISHED", "--done-idle", "300ms"], "echo FINISHED; sleep 300", 0, "completed"),
+    ] {
+        let output = Run::sh(options, script).output();
+        assert_eq!(output.status.code(), Some(code), "{reason}: {}", stderr(&output));
+        assert!(stderr(&output).contains(reason), "{reason}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_person_at_the_prompt_can_skip_abort_or_go_on() {
+    for (key, code) in [("k", 119), ("a", 118)] {
+        let mut run = Run::sh(&["--timeout", "500ms", "--on-timeout", "prompt,stop"], "sleep 300").in_terminal();
+        run.wait_for("kill and abort").enter(key);
+        let (text, status) = run.finish();
+        assert_eq!(status.code(), Some(code), "{text}");
+    }
+    let script = "printf 'before '; sleep 1; read key; echo \"got $key\"";
+    let mut run = Run::sh(&["--timeout", "500ms", "--on-timeout", "prompt,stop"], script).in_terminal();
+    run.wait_for("kill and abort").enter("s").wait_for("running for").enter("e").wait_for("\x1b[?1049l");
+    run.enter("typed\r").wait_for("got typed");
+    let (text, status) = run.finish();
+    assert_eq!(status.code(), Some(0), "{text}");
+}
+
+#[test]
+fn a_prompt_over_a_full_screen_program_is_painted_over_and_back() {
+    let script = "printf '\\033[?1049h\\033[2J\\033[3;5H\\033[31mred\\033[m\\033[5;1H'; stty raw -echo; sleep 1; \
+                  dd bs=1 count=1 2>/dev/null; printf '\\033[?1049lend'";
+    let mut run = Run::sh(&["--timeout", "500ms", "--on-timeout", "prompt,stop"], script).in_terminal();
+    run.wait_for("kill and abort").enter("e").wait_for("\x1b[31m").wait_for("red").enter("x").wait_for("end");
+    assert_eq!(run.finish().1.code(), Some(0));
+}
+
+#[test]
+fn a_silent_command_that_works_lives_until_the_cap() {
+    let output = Run::sh(&["--idle", "500ms", "--max-idle", "2s", "-v"], "while :; do :; done").output();
+    assert_eq!(output.status.code(), Some(121));
+    assert!(stderr(&output).contains("guard cpu"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_file_that_grows_and_a_command_that_agrees_speak_for_a_silent_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let grows = "for i in 1 2 3 4 5 6 7 8; do echo x >>log; sleep 0.25; done";
+    let quick = ["--idle", "500ms", "-v", "--guard"];
+    for guard in ["file:log", "cmd:test -e log"] {
+        fs::write(folder.path().join("log"), "").unwrap();
+        let options = [&quick[..], &[guard]].concat();
+        let output = Run::sh(&options, grows).folder(folder.path()).output();
+        assert_eq!(output.status.code(), Some(0), "{guard}: {}", stderr(&output));
+        assert!(stderr(&output).contains("deferred"), "{guard}: {}", stderr(&output));
+    }
+    let output = Run::sh(&[&quick[..], &["cmd:false"]].concat(), "sleep 300").output();
+    assert_eq!(output.status.code(), Some(121));
+}
+
+#[test]
+fn an_attended_question_lives_on() {
+    let mut run = Run::sh(&["--idle", "2s"], ASKS).in_terminal();
+    run.wait_for("Name? ");
+    // The warning proves that the limit has passed and that it was noticed.
+    run.wait_for("idlewatch: ");
+    run.enter("you\r").wait_for("hello you");
+    assert_eq!(run.finish().1.code(), Some(0));
+}
+
+#[test]
+fn own_codes_and_the_commands_own_status() {
+    let stuck = |options: &[&str]| {
+        let all = [&["--idle", "300ms", "--no-guard"], options].concat();
+        Run::sh(&all, "trap 'exit 7' TERM; while :; do sleep 0.05; done").output().status.code()
+    };
+    assert_eq!(stuck(&[]), Some(121));
+    assert_eq!(stuck(&["--exit-code", "idle_timeout=75"]), Some(75));
+    assert_eq!(stuck(&["--preserve-status"]), Some(7));
+}
+
+#[test]
+fn steps_of_a_ladder_are_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let ladder = "run:echo $IDLEWATCH_STATE >state,signal:USR1,wait:5s,stop";
+    let script = "trap 'while [ ! -s state ]; do sleep 0.01; done; exit 3' USR1; while :; do sleep 0.05; done";
+    let output = Run::sh(&["--idle", "300ms", "--no-guard", "--on-idle", ladder, "--preserve-status"], script)
+        .folder(folder.path())
+        .output();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(folder.path().join("state")).unwrap(), "stalled\n");
+}
+
+#[test]
+fn nudges_are_submitted_to_programs_that_read_lines_and_to_those_that_read_keys() {
+    let bash = &["bash", "--norc", "--noprofile", "-i"] as &[&str];
+    let python = &["python3", "-q"] as &[&str];
+    for (program, command, text, answer) in [
+        ("bash", bash, "echo $((40+2))", "42"),
+        ("python3", python, "print(40+2)", "42"),
+        ("sh", &["sh", "-c", ASKS] as &[&str], "you", "hello you"),
+    ] {
+        if !has(program) {
+            continue;
+        }
+        let options = ["--idle", "700ms", "--no-guard", "--nudge", text, "--max-nudges", "1", "--nudge-wait", "300ms"];
+        let waiting = format!("nudge:{text},wait:2s,stop");
+        let options = [&options[..], &["--on-waiting", &waiting, "-v"]].concat();
+        let output = Run::new(&options, command).command().stdin(std::process::Stdio::null()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(answer), "{program}: {text:?} {}", stderr(&output));
+        assert!(stderr(&output).contains("typed and submitted"), "{program}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_nudge_that_cannot_be_typed_is_refused_before_anything_starts() {
+    let output = Run::sh(&["--nudge", "go on"], "touch started").output_of(b"data");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--stdin pty"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_command_that_crashes_is_started_again_and_the_last_status_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "echo x >>runs; [ $(wc -l <runs) -ge 3 ] && exit 5; exit 1";
+    let options = ["--relaunch", "crash", "--relaunch-delay", "10ms", "--max-relaunches", "2"];
+    let output = Run::sh(&options, script).folder(folder.path()).output();
+    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(folder.path().join("runs")).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn a_command_that_was_stuck_is_resumed_with_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--idle", "300ms", "--no-guard", "--relaunch", "stuck", "--relaunch-delay", "10ms"];
+    let options = [&options[..], &["--relaunch-with", "echo resumed; exit 4"]].concat();
+    let output = Run::sh(&options, "echo first; sleep 300").folder(folder.path()).output();
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("first") && text.contains("resumed"), "{text:?}");
+}
+
+#[test]
+fn a_file_that_the_command_prints_to_directly_is_watched_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done; sleep 300";
+    let log = fs::File::create(folder.path().join("log")).unwrap();
+    let mut command = Run::sh(&["--pty", "mirror", "--idle", "1s", "--no-guard"], script).command();
+    let output = command.stdin(std::process::Stdio::null()).stdout(log).output().unwrap();
+    assert_eq!(output.status.code(), Some(121), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(folder.path().join("log")).unwrap(), "1\n2\n3\n4\n5\n6\n");
+}

@@ -1,0 +1,296 @@
+//! What is done about it: guards, ladders, nudges, in made-up time.
+
+use idlewatch::exit::Reason;
+use idlewatch::signal::Signal;
+use idlewatch::watch::{
+    Event, Guard, Known, Ladders, Look, Nudges, Observation, Order, Pattern, Policy, State, Step, parse_ladder,
+};
+
+use crate::watched::{Watched, seconds};
+
+/// Idle after a minute, capped at ten, with a guard.
+fn guarded() -> Watched {
+    Watched::with(|policy| {
+        policy.guards = vec![Guard::Cpu];
+        policy.max_idle = Some(seconds(600));
+    })
+}
+
+fn deferrals(watched: &Watched) -> usize {
+    watched.events.iter().filter(|(_, event)| matches!(event, Event::GuardDeferred { .. })).count()
+}
+
+fn first_signal(watched: &Watched) -> Option<u64> {
+    watched.signals.first().map(|(at, _)| at.as_secs())
+}
+
+fn nudging(texts: &[&str], most: usize) -> impl FnOnce(&mut Policy) {
+    let nudges = Nudges { texts: texts.iter().map(|text| (*text).to_owned()).collect(), most };
+    move |policy: &mut Policy| {
+        policy.ladders = Ladders::usual(&nudges, seconds(30));
+        policy.nudges = nudges;
+    }
+}
+
+// The eight cases of a guard that speaks for silent work.
+
+#[test]
+fn work_that_finishes_in_silence_leaves_the_person_an_idle_period_to_return() {
+    let mut watched = guarded();
+    watched.guard = Some("busy");
+    watched.prints("working\r\n").passes(seconds(200));
+    assert!(deferrals(&watched) > 0);
+    watched.guard = None;
+    watched.passes(seconds(50)).types("go on\r").prints("go on\r\nright away\r\n").passes(seconds(55));
+    assert_eq!(watched.signals, []);
+    assert_eq!(watched.state(), State::Quiet);
+}
+
+#[test]
+fn work_that_finishes_and_nobody_returns_ends_after_the_grace() {
+    let mut watched = guarded();
+    watched.guard = Some("busy");
+    watched.prints("working\r\n").passes(seconds(200));
+    watched.guard = None;
+    watched.passes(seconds(300));
+    // The guard lets go when it is next asked, at most a quarter of the limit later; then one whole limit of grace.
+    let ended = first_signal(&watched).unwrap();
+    assert!((260..=276).contains(&ended), "{ended}");
+}
+
+#[test]
+fn a_turn_speaks_only_while_it_prints() {
+    let profile = idlewatch::profiles::by_name("claude");
+    let mut watched = Watched::with(|policy| {
+        policy.guards = vec![Guard::Turn];
+        policy.max_idle = Some(seconds(3600));
+        policy.profile = profile;
+    });
+    let frame = |verb: &str| format!("\x1b[2J\x1b[Hhello\r\n\r\n✻ {verb}… (esc to interrupt)\r\n\r\n❯ ");
+    watched.prints(&frame("Thinking")).passes(seconds(400));
+    // The turn is still marked as in progress, and its last change is long gone: it is stuck, and is ended.
+    assert!(watched.signals.first().is_some_and(|(_, signal)| *signal == Signal::TERM), "{:?}", watched.states());
+}
+
+#[test]
+fn a_guard_that_never_lets_go_holds_until_the_cap() {
+    let mut watched = guarded();
+    watched.guard = Some("busy");
+    watched.prints("working\r\n").passes(seconds(1000));
+    assert_eq!(first_signal(&watched), Some(600));
+}
+
+#[test]
+fn a_command_that_ends_during_a_deferral_is_left_alone() {
+    let mut watched = guarded();
+    watched.guard = Some("busy");
+    watched.prints("working\r\n").passes(seconds(100)).observes(&Observation::Exited).passes(seconds(1000));
+    assert_eq!(watched.signals, []);
+    assert_eq!(watched.watcher.ending_reason(), None);
+}
+
+#[test]
+fn a_person_who_returns_during_a_deferral_starts_a_new_period() {
+    let mut watched = guarded();
+    watched.guard = Some("busy");
+    watched.prints("working\r\n").passes(seconds(580)).types("hello\r").prints("hello\r\nyes?\r\n");
+    watched.guard = None;
+    watched.passes(seconds(50));
+    assert_eq!(watched.signals, []);
+    watched.passes(seconds(20));
+    assert_eq!(first_signal(&watched), Some(640));
+}
+
+#[test]
+fn a_guard_that_falters_for_a_moment_is_believed_again() {
+    let mut watched = guarded();
+    watched.guard = Some("busy");
+    watched.prints("working\r\n").passes(seconds(100));
+    watched.guard = None;
+    watched.passes(seconds(16));
+    watched.guard = Some("busy");
+    watched.passes(seconds(300));
+    assert_eq!(watched.signals, []);
+}
+
+#[test]
+fn turn_after_turn_the_cap_counts_from_the_last_progress() {
+    let mut watched = guarded();
+    watched.guard = Some("busy");
+    for turn in 0..10 {
+        watched.prints(&format!("turn {turn}\r\n")).passes(seconds(500));
+    }
+    assert_eq!(watched.signals, []);
+    watched.passes(seconds(101));
+    assert_eq!(first_signal(&watched), Some(4500 + 600));
+}
+
+#[test]
+fn a_deferral_touches_no_other_clock() {
+    let mut watched = Watched::with(|policy| {
+        policy.guards = vec![Guard::Cpu];
+        policy.timeout = Some(seconds(120));
+    });
+    watched.guard = Some("busy");
+    watched.prints("working\r\n").passes(seconds(121));
+    assert_eq!(watched.signals, [(seconds(120), Signal::TERM)]);
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::Timeout));
+}
+
+// Ladders.
+
+#[test]
+fn steps_are_taken_in_order_and_progress_starts_again_below() {
+    let mut watched = Watched::with(|policy| {
+        policy.ladders.idle = parse_ladder("warn,run:date,wait:20s,int,wait:20s,stop").unwrap();
+    });
+    watched.prints("a\r\n").passes(seconds(90));
+    assert_eq!(watched.done, [(seconds(60), "warn"), (seconds(60), "run")]);
+    assert_eq!(watched.signals, [(seconds(80), Signal::INT)]);
+    watched.prints("b\r\n").passes(seconds(75));
+    assert_eq!(watched.watcher.ending_reason(), None, "it recovered");
+    watched.passes(seconds(100));
+    let later: Vec<Signal> = watched.signals.iter().map(|(_, signal)| *signal).collect();
+    assert_eq!(later, [Signal::INT, Signal::INT, Signal::TERM, Signal::KILL]);
+}
+
+#[test]
+fn a_loop_is_only_warned_of_unless_the_ladder_says_more() {
+    for (ladder, ends) in [("warn", false), ("warn,stop", true)] {
+        let mut watched = Watched::with(|policy| policy.ladders.looping = parse_ladder(ladder).unwrap());
+        watched.draws(seconds(400), seconds(2), |_| "Error: connection refused, retrying\r\n".to_owned());
+        assert!(watched.done.iter().any(|(_, what)| *what == "warn"), "{ladder}");
+        assert_eq!(!watched.signals.is_empty(), ends, "{ladder}");
+        assert_eq!(watched.watcher.ending_reason(), ends.then_some(Reason::Loop));
+    }
+}
+
+#[test]
+fn a_question_is_ended_only_where_nobody_is() {
+    for attended in [true, false] {
+        let mut watched = Watched::with(|policy| policy.ladders.waiting = Some(vec![Step::Warn, Step::Stop]));
+        watched.observes(&Observation::Attended(attended));
+        watched.prints("Continue? [y/N] ").passes(seconds(600));
+        assert_eq!(watched.signals.is_empty(), attended);
+        assert_eq!(watched.watcher.ending_reason(), (!attended).then_some(Reason::WaitingInput));
+    }
+}
+
+#[test]
+fn a_prompt_waits_for_its_answer_and_then_the_next_step_is_taken() {
+    let ladder = |policy: &mut Policy| {
+        policy.idle = None;
+        policy.timeout = Some(seconds(100));
+        policy.ladders.timeout = parse_ladder("prompt,stop").unwrap();
+    };
+    let mut watched = Watched::with(ladder);
+    watched.observes(&Observation::Attended(true));
+    watched.prints("a\r\n").passes(seconds(159));
+    assert_eq!(watched.done, [(seconds(100), "prompt")]);
+    assert_eq!(watched.signals, []);
+    watched.passes(seconds(2));
+    assert_eq!(watched.signals, [(seconds(160), Signal::TERM)]);
+
+    let mut watched = Watched::with(ladder);
+    watched.observes(&Observation::Attended(true)).prints("a\r\n").passes(seconds(110));
+    watched
+        .observes(&Observation::Told(Order::Extend(seconds(900))))
+        .draws(seconds(850), seconds(10), |n| format!("line {n}\r\n"));
+    assert_eq!(watched.signals, []);
+    watched.draws(seconds(200), seconds(10), |n| format!("more {n}\r\n"));
+    assert_eq!(watched.done.iter().filter(|(_, what)| *what == "prompt").count(), 2);
+
+    let mut watched = Watched::with(ladder);
+    watched.prints("a\r\n").passes(seconds(101));
+    assert_eq!(watched.signals, [(seconds(100), Signal::TERM)], "nobody is there to ask");
+}
+
+#[test]
+fn what_a_person_says_is_the_reason() {
+    for (order, reason) in
+        [(Order::Stop, Reason::Stopped), (Order::Abort, Reason::Aborted), (Order::Complete, Reason::Completed)]
+    {
+        let mut watched = Watched::new();
+        watched.prints("a\r\n").observes(&Observation::Told(order)).passes(seconds(11));
+        assert_eq!(watched.watcher.ending_reason(), Some(reason));
+        assert_eq!(watched.signals, [(seconds(0), Signal::TERM), (seconds(10), Signal::KILL)]);
+    }
+}
+
+#[test]
+fn what_says_that_it_is_done_is_ended_as_a_success() {
+    let done = |policy: &mut Policy| {
+        policy.done = Some(Pattern::checked("ALL DONE").unwrap());
+        policy.done_idle = seconds(5);
+    };
+    let mut watched = Watched::with(done);
+    watched.prints("working\r\nALL DONE\r\n").passes(seconds(6));
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::Completed));
+
+    let mut watched = Watched::with(done);
+    watched.prints("working\r\n").passes(seconds(30));
+    assert_eq!(watched.watcher.ending_reason(), None);
+}
+
+#[test]
+fn time_that_nobody_watched_is_no_silence() {
+    let mut watched = Watched::new();
+    watched.prints("a\r\n").passes(seconds(50)).observes(&Observation::Gap(seconds(7200))).passes(seconds(50));
+    assert_eq!(watched.signals, []);
+    assert!(watched.events.iter().any(|(_, event)| matches!(event, Event::Gap { .. })));
+}
+
+// Nudges.
+
+#[test]
+fn a_nudge_is_typed_and_submitted_and_its_echo_does_not_count() {
+    let mut watched = Watched::with(nudging(&["please go on"], 1));
+    watched.finds(Look { line_mode: Known::No, ..Look::default() });
+    watched.prints("\x1b[?25hhello\r\n> ").passes(seconds(60));
+    assert_eq!(watched.typed, [(seconds(60), b"please go on".to_vec())]);
+    watched.prints("please go on").passes(seconds(1));
+    assert_eq!(watched.typed.last().unwrap().1, b"\r");
+    // The program takes it, shows it again above, and says nothing more.
+    watched.prints("\r\x1b[K\r\n\x1b[Aplease go on\r\n> ").passes(seconds(5));
+    let nudged = watched.events.iter().find_map(|(_, event)| match event {
+        Event::Nudged { text, failed } => Some((text.clone(), failed.clone())),
+        _ => None,
+    });
+    assert_eq!(nudged, Some(("please go on".to_owned(), None)));
+    watched.passes(seconds(60));
+    assert!(first_signal(&watched).is_some_and(|at| (90..=100).contains(&at)), "{:?}", watched.signals);
+}
+
+#[test]
+fn progress_after_a_nudge_starts_a_new_period_and_the_number_is_counted() {
+    let mut watched = Watched::with(nudging(&["one", "two"], 2));
+    watched.finds(Look { line_mode: Known::Yes, ..Look::default() });
+    for round in 0..4 {
+        watched.prints(&format!("answer {round}\r\n")).passes(seconds(70));
+    }
+    let typed: Vec<&[u8]> = watched.typed.iter().map(|(_, bytes)| bytes.as_slice()).collect();
+    assert_eq!(typed, [b"one\n", b"two\n"]);
+}
+
+#[test]
+fn nothing_is_typed_into_a_menu_a_question_or_a_password() {
+    for screen in ["Do it?\r\n❯ 1. Yes\r\n  2. No\r\n", "Continue? [y/N] "] {
+        let mut watched = Watched::with(nudging(&["go on"], 2));
+        watched.prints(screen).passes(seconds(300));
+        assert_eq!(watched.typed, [], "{screen}");
+    }
+    let mut watched = Watched::with(nudging(&["go on"], 2));
+    watched.finds(Look { line_mode: Known::Yes, echo: Known::No, ..Look::default() });
+    watched.prints("working\r\n").passes(seconds(300));
+    assert_eq!(watched.typed, []);
+}
+
+#[test]
+fn nobody_is_interrupted_while_typing() {
+    let mut watched = Watched::with(nudging(&["go on"], 1));
+    watched.finds(Look { line_mode: Known::No, ..Look::default() });
+    watched.prints("hello\r\n> ").passes(seconds(58)).types("wai").passes(seconds(4));
+    assert_eq!(watched.typed, []);
+    watched.passes(seconds(3));
+    assert_eq!(watched.typed[0].0, seconds(63));
+}
