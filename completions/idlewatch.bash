@@ -16,6 +16,9 @@ _idlewatch() {
             ",$1")
                 cmd="idlewatch"
                 ;;
+            idlewatch,replay)
+                cmd="idlewatch__subcmd__replay"
+                ;;
             *)
                 ;;
         esac
@@ -23,7 +26,7 @@ _idlewatch() {
 
     case "${cmd}" in
         idlewatch)
-            opts="-i -t -s -k -v -q -h -V --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --no-guard --nudge --max-nudges --nudge-wait --signal --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --preserve-status --explain --verbose --quiet --pty --stdin --size --help --version"
+            opts="-i -t -s -k -v -q -h -V --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --no-guard --nudge --max-nudges --nudge-wait --signal --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --preserve-status --explain --verbose --quiet --pty --stdin --size --config --print-config --help --version replay"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -94,11 +97,11 @@ _idlewatch() {
                     return 0
                     ;;
                 --profile)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "claude codex gemini opencode aider auto none" -- "${cur}"))
                     return 0
                     ;;
                 --guard)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "cpu io children turn file: cmd:" -- "${cur}"))
                     return 0
                     ;;
                 --nudge)
@@ -114,11 +117,11 @@ _idlewatch() {
                     return 0
                     ;;
                 --signal)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
                     return 0
                     ;;
                 -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO SYS" -- "${cur}"))
                     return 0
                     ;;
                 --kill-after)
@@ -130,19 +133,19 @@ _idlewatch() {
                     return 0
                     ;;
                 --on-idle)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "warn nudge wait: key: int term hup quit kill signal: run: prompt relaunch stop" -- "${cur}"))
                     return 0
                     ;;
                 --on-loop)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "warn nudge wait: key: int term hup quit kill signal: run: prompt relaunch stop" -- "${cur}"))
                     return 0
                     ;;
                 --on-waiting)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "warn nudge wait: key: int term hup quit kill signal: run: prompt relaunch stop" -- "${cur}"))
                     return 0
                     ;;
                 --on-timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "warn nudge wait: key: int term hup quit kill signal: run: prompt relaunch stop" -- "${cur}"))
                     return 0
                     ;;
                 --relaunch)
@@ -162,7 +165,7 @@ _idlewatch() {
                     return 0
                     ;;
                 --exit-code)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "completed aborted stopped idle_timeout loop waiting_input timeout error" -- "${cur}"))
                     return 0
                     ;;
                 --pty)
@@ -177,6 +180,118 @@ _idlewatch() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --config)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__replay)
+            opts="-v -i -t -h --json --verbose --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --config --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -i)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -t)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --first-output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --done)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --done-idle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --warn)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --activity)
+                    COMPREPLY=($(compgen -W "screen bytes" -- "${cur}"))
+                    return 0
+                    ;;
+                --ignore)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --only)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --loop)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --loop-for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --loop-pattern)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --waiting)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --profile)
+                    COMPREPLY=($(compgen -W "claude codex gemini opencode aider auto none" -- "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -187,8 +302,58 @@ _idlewatch() {
     esac
 }
 
+# The words after the options are a command, with completions of its own; replay is a verb only as the first word.
+_idlewatch_words() {
+    local i word
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        case $word in
+            replay)
+                ((i == 1)) && break
+                _idlewatch_command "$i" "$2"
+                return
+                ;;
+            --)
+                _idlewatch_command "$((i + 1))" "$2"
+                return
+                ;;
+            -i|--idle|-t|--timeout|--first-output|--max-idle|--done|--done-idle|--warn|--activity|--ignore|--only|--loop|--loop-for|--loop-pattern|--waiting|--profile|--guard|--nudge|--max-nudges|--nudge-wait|-s|--signal|-k|--kill-after|--on-idle|--on-loop|--on-waiting|--on-timeout|--relaunch|--relaunch-with|--max-relaunches|--relaunch-delay|--exit-code|--pty|--stdin|--size|--config)
+                # Readline takes the = of --idle=5m for a word.
+                [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+                ((i++))
+                ;;
+            -*) ;;
+            *)
+                _idlewatch_command "$i" "$2"
+                return
+                ;;
+        esac
+    done
+    if ((i == COMP_CWORD && i > 1)) && [[ $2 != -* && ${COMP_WORDS[1]} != replay ]]; then
+        _idlewatch_command "$i" "$2"
+        return
+    fi
+    _idlewatch "$@"
+    if ((COMP_CWORD == 1)) && [[ $2 != -* ]]; then
+        COMPREPLY+=($(compgen -c -- "$2"))
+    fi
+}
+
+# Completes the command that begins at word $1.
+_idlewatch_command() {
+    if declare -F _comp_command_offset >/dev/null; then
+        _comp_command_offset "$1"
+    elif declare -F _command_offset >/dev/null; then
+        _command_offset "$1"
+    elif ((COMP_CWORD == $1)); then
+        COMPREPLY=($(compgen -c -- "$2"))
+    else
+        COMPREPLY=($(compgen -f -- "$2"))
+    fi
+}
+
 if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _idlewatch -o nosort -o bashdefault -o default idlewatch
+    complete -F _idlewatch_words -o nosort -o bashdefault -o default idlewatch
 else
-    complete -F _idlewatch -o bashdefault -o default idlewatch
+    complete -F _idlewatch_words -o bashdefault -o default idlewatch
 fi

@@ -1,48 +1,203 @@
-complete -c idlewatch -s i -l idle -d 'Act when nothing that counts has changed for this long (\'off\': never)' -r
-complete -c idlewatch -s t -l timeout -d 'Act when the command has run this long in total' -r
-complete -c idlewatch -l first-output -d 'Act when nothing at all was printed this long after the start' -r
-complete -c idlewatch -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
-complete -c idlewatch -l done -d 'The command has said that it is finished when this is on its screen' -r
-complete -c idlewatch -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r
-complete -c idlewatch -l warn -d 'Warn when this share of a limit has passed, in percent' -r
-complete -c idlewatch -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_idlewatch_global_optspecs
+    string join \n i/idle= t/timeout= first-output= max-idle= done= done-idle= warn= activity= ignore= only= loop= loop-for= loop-pattern= waiting= profile= guard= no-guard nudge= max-nudges= nudge-wait= s/signal= k/kill-after= on-idle= on-loop= on-waiting= on-timeout= relaunch= relaunch-with= max-relaunches= relaunch-delay= exit-code= preserve-status explain v/verbose q/quiet pty= stdin= size= config= print-config h/help V/version
+end
+
+function __fish_idlewatch_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_idlewatch_global_optspecs) -- $cmd 2>/dev/null
+    or return 0
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_idlewatch_using_subcommand
+    set -l cmd (__fish_idlewatch_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s i -l idle -d 'Act when nothing that counts has changed for this long (\'off\': never)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s t -l timeout -d 'Act when the command has run this long in total' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l first-output -d 'Act when nothing at all was printed this long after the start' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done -d 'The command has said that it is finished when this is on its screen' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l warn -d 'Warn when this share of a limit has passed, in percent' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
-complete -c idlewatch -l ignore -d 'Text that never counts as activity (may be repeated)' -r
-complete -c idlewatch -l only -d 'Only lines that match count as activity (may be repeated)' -r
-complete -c idlewatch -l loop -d 'Suspect a loop when a cycle was seen this often' -r
-complete -c idlewatch -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r
-complete -c idlewatch -l loop-pattern -d 'The same captured text N times is a loop, whatever lies between (may be repeated)' -r
-complete -c idlewatch -l waiting -d 'Text near the cursor that means a question (may be repeated)' -r
-complete -c idlewatch -l profile -d 'What is known of the program: a name, \'auto\' by its command, or \'none\'' -r
-complete -c idlewatch -l guard -d 'What may defer: cpu, io, children, turn, file:PATH or cmd:SHELL (may be repeated)' -r
-complete -c idlewatch -l nudge -d 'Type this into a silent command and submit it (may be repeated: one after the other)' -r
-complete -c idlewatch -l max-nudges -d 'How many nudges in one run' -r
-complete -c idlewatch -l nudge-wait -d 'How long to wait after a nudge' -r
-complete -c idlewatch -s s -l signal -d 'The signal that asks a stuck command to end' -r
-complete -c idlewatch -s k -l kill-after -d 'Send SIGKILL if the command is still there this long after the signal (\'off\': never)' -r
-complete -c idlewatch -l on-idle -d 'The whole ladder for a silent command: steps with commas between, instead of the options above' -r
-complete -c idlewatch -l on-loop -d 'The ladder for a command that loops; by default a warning' -r
-complete -c idlewatch -l on-waiting -d 'The ladder for a command that waits for a person; by default a warning where there is one, else as for silence' -r
-complete -c idlewatch -l on-timeout -d 'The ladder for a command that has run too long; by default it is ended' -r
-complete -c idlewatch -l relaunch -d 'Start the command again after this' -r -f -a "crash\t'It ended with a code other than 0, or of a signal'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l ignore -d 'Text that never counts as activity (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l only -d 'Only lines that match count as activity (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop -d 'Suspect a loop when a cycle was seen this often' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop-pattern -d 'The same captured text N times is a loop, whatever lies between (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l waiting -d 'Text near the cursor that means a question (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l profile -d 'What is known of the program: a name, \'auto\' by its command, or \'none\'' -r -f -a "claude\t''
+codex\t''
+gemini\t''
+opencode\t''
+aider\t''
+auto\t''
+none\t''"
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l guard -d 'What may defer: cpu, io, children, turn, file:PATH or cmd:SHELL (may be repeated)' -r -f -a "cpu\t''
+io\t''
+children\t''
+turn\t''
+file:\t''
+cmd:\t''"
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge -d 'Type this into a silent command and submit it (may be repeated: one after the other)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges in one run' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge-wait -d 'How long to wait after a nudge' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s s -l signal -d 'The signal that asks a stuck command to end' -r -f -a "HUP\t''
+INT\t''
+QUIT\t''
+ILL\t''
+TRAP\t''
+ABRT\t''
+BUS\t''
+FPE\t''
+KILL\t''
+USR1\t''
+SEGV\t''
+USR2\t''
+PIPE\t''
+ALRM\t''
+TERM\t''
+CHLD\t''
+CONT\t''
+STOP\t''
+TSTP\t''
+TTIN\t''
+TTOU\t''
+URG\t''
+XCPU\t''
+XFSZ\t''
+VTALRM\t''
+PROF\t''
+WINCH\t''
+IO\t''
+SYS\t''"
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s k -l kill-after -d 'Send SIGKILL if the command is still there this long after the signal (\'off\': never)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l on-idle -d 'The whole ladder for a silent command: steps with commas between, instead of the options above' -r -f -a "warn\t''
+nudge\t''
+wait:\t''
+key:\t''
+int\t''
+term\t''
+hup\t''
+quit\t''
+kill\t''
+signal:\t''
+run:\t''
+prompt\t''
+relaunch\t''
+stop\t''"
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l on-loop -d 'The ladder for a command that loops; by default a warning' -r -f -a "warn\t''
+nudge\t''
+wait:\t''
+key:\t''
+int\t''
+term\t''
+hup\t''
+quit\t''
+kill\t''
+signal:\t''
+run:\t''
+prompt\t''
+relaunch\t''
+stop\t''"
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l on-waiting -d 'The ladder for a command that waits for a person; by default a warning where there is one, else as for silence' -r -f -a "warn\t''
+nudge\t''
+wait:\t''
+key:\t''
+int\t''
+term\t''
+hup\t''
+quit\t''
+kill\t''
+signal:\t''
+run:\t''
+prompt\t''
+relaunch\t''
+stop\t''"
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l on-timeout -d 'The ladder for a command that has run too long; by default it is ended' -r -f -a "warn\t''
+nudge\t''
+wait:\t''
+key:\t''
+int\t''
+term\t''
+hup\t''
+quit\t''
+kill\t''
+signal:\t''
+run:\t''
+prompt\t''
+relaunch\t''
+stop\t''"
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch -d 'Start the command again after this' -r -f -a "crash\t'It ended with a code other than 0, or of a signal'
 stuck\t'It was ended because it was silent, looped or waited'
 any\t'Either'"
-complete -c idlewatch -l relaunch-with -d 'Start this instead, in a shell, for example \'claude --continue\'' -r
-complete -c idlewatch -l max-relaunches -d 'How often at most' -r
-complete -c idlewatch -l relaunch-delay -d 'How long to wait before the first time; each further time twice as long' -r
-complete -c idlewatch -l exit-code -d 'Use another code for a reason, for example \'timeout=75\' (may be repeated)' -r
-complete -c idlewatch -l pty -d 'Which of the command\'s streams are terminals' -r -f -a "always\t'Standard output and error are terminals for the command'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch-with -d 'Start this instead, in a shell, for example \'claude --continue\'' -r -f -a "(__fish_complete_command)"
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-relaunches -d 'How often at most' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch-delay -d 'How long to wait before the first time; each further time twice as long' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l exit-code -d 'Use another code for a reason, for example \'timeout=75\' (may be repeated)' -r -f -a "completed\t''
+aborted\t''
+stopped\t''
+idle_timeout\t''
+loop\t''
+waiting_input\t''
+timeout\t''
+error\t''"
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l pty -d 'Which of the command\'s streams are terminals' -r -f -a "always\t'Standard output and error are terminals for the command'
 mirror\t'Each stream is a terminal only where idlewatch\'s own is'
 never\t'Pipes'"
-complete -c idlewatch -l stdin -d 'What the command reads from' -r -f -a "auto\t'The terminal through the pseudo-terminal; a pipe or a file as it is'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l stdin -d 'What the command reads from' -r -f -a "auto\t'The terminal through the pseudo-terminal; a pipe or a file as it is'
 pty\t'The pseudo-terminal, whatever idlewatch\'s own standard input is'
 inherit\t'idlewatch\'s own standard input, untouched'
 null\t'Nothing'"
-complete -c idlewatch -l size -d 'The size of the terminal where there is none to take it from' -r
-complete -c idlewatch -l no-guard -d 'Let nothing defer'
-complete -c idlewatch -l preserve-status -d 'Exit with the command\'s own status even where idlewatch ended it'
-complete -c idlewatch -l explain -d 'Say why, whenever the state of the command changes'
-complete -c idlewatch -s v -l verbose -d 'Say more: also what guards and nudges do'
-complete -c idlewatch -s q -l quiet -d 'Say nothing'
-complete -c idlewatch -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c idlewatch -s V -l version -d 'Print version'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l size -d 'The size of the terminal where there is none to take it from' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l config -d 'Read this file instead of $XDG_CONFIG_HOME/idlewatch/config.toml (/dev/null: no file)' -r -F
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-guard -d 'Let nothing defer'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l preserve-status -d 'Exit with the command\'s own status even where idlewatch ended it'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l explain -d 'Say why, whenever the state of the command changes'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s v -l verbose -d 'Say more: also what guards and nudges do'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s q -l quiet -d 'Say nothing'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l print-config -d 'Print every option, its value and where it comes from, as a configuration file, and run nothing'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s V -l version -d 'Print version'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -a "replay" -d 'Show what would have happened in a recorded session'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s i -l idle -d 'Act when nothing that counts has changed for this long (\'off\': never)' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s t -l timeout -d 'Act when the command has run this long in total' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l first-output -d 'Act when nothing at all was printed this long after the start' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done -d 'The command has said that it is finished when this is on its screen' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l warn -d 'Warn when this share of a limit has passed, in percent' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
+bytes\t'Any byte'"
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l ignore -d 'Text that never counts as activity (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l only -d 'Only lines that match count as activity (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop -d 'Suspect a loop when a cycle was seen this often' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop-pattern -d 'The same captured text N times is a loop, whatever lies between (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l waiting -d 'Text near the cursor that means a question (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l profile -d 'What is known of the program: a name, \'auto\' by its command, or \'none\'' -r -f -a "claude\t''
+codex\t''
+gemini\t''
+opencode\t''
+aider\t''
+auto\t''
+none\t''"
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l config -d 'Read this file instead of $XDG_CONFIG_HOME/idlewatch/config.toml (/dev/null: no file)' -r -F
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l json -d 'Print the events as JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s v -l verbose -d 'Explain each state at length'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
+# The words after the options are a command, with completions of its own.
+complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay' -d Command -a '(__fish_complete_subcommand -- -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --pty --stdin --size --config)'

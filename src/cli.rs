@@ -1,15 +1,31 @@
-//! What was typed. The only file that knows clap; what it means is decided in [`config`](crate::config).
+//! What was typed. This file and its folder alone know clap; what it means is decided in [`config`](crate::config).
+#![expect(clippy::doc_markdown, reason = "the comments on options are the help text, which is not Markdown")]
+
+mod hints;
+mod refusal;
+mod typed;
+mod values;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use std::str::FromStr;
+use clap::{Args, CommandFactory, Parser, ValueEnum, ValueHint};
 
-use clap::{Args, CommandFactory, Parser, ValueEnum};
-
-use crate::exit::Reason;
+use crate::error::Error;
 use crate::signal::Signal;
-use crate::watch::{Guard, Size, Step, parse_ladder};
+use crate::watch::{Guard, Pattern, Size};
+
+pub(crate) use refusal::visible;
+pub use typed::{Arguments, Kind, Known, Typed, known};
+pub use values::{ExitCode, LadderArg, Limit};
+
+use hints::hinted;
+use values::{cycles, duration, guard, ladder, limit, nudge_text, number, percent, regex, signal, size};
+
+/// What every option has in common, said once below the options.
+const BELOW: &str = "Every option is also a variable (IDLEWATCH_MAX_IDLE=1h) and a key of the configuration file \
+                     (max-idle = \"1h\"). The command line beats the environment beats the file.";
 
 /// `idlewatch [OPTIONS] [--] COMMAND [ARG]...`
 #[derive(Debug, Clone, Parser)]
@@ -18,10 +34,16 @@ use crate::watch::{Guard, Size, Step, parse_ladder};
     version,
     about = "Run a command and notice when it is stuck",
     override_usage = "idlewatch [OPTIONS] [--] COMMAND [ARG]...",
+    after_help = BELOW,
     disable_help_subcommand = true,
     args_override_self = true
 )]
 pub struct RunCli {
+    /// The command to run, and its arguments
+    #[arg(value_name = "COMMAND", required_unless_present = "print_config", trailing_var_arg = true)]
+    #[arg(allow_hyphen_values = false, value_hint = ValueHint::CommandWithArguments)]
+    pub command: Vec<OsString>,
+
     /// Limits.
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -54,9 +76,22 @@ pub struct RunCli {
     #[command(flatten)]
     pub terminal: TerminalArgs,
 
-    /// The command to run, and its arguments
-    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = false)]
-    pub command: Vec<OsString>,
+    /// Where all this is read from.
+    #[command(flatten)]
+    pub source: SourceArgs,
+
+    /// Print every option, its value and where it comes from, as a configuration file, and run nothing
+    #[arg(long, help_heading = "Configuration")]
+    pub print_config: bool,
+}
+
+/// Where options are read from.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Configuration")]
+pub struct SourceArgs {
+    /// Read this file instead of $XDG_CONFIG_HOME/idlewatch/config.toml (/dev/null: no file)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
 }
 
 /// When something is wrong.
@@ -80,15 +115,15 @@ pub struct LimitArgs {
     pub max_idle: Limit,
 
     /// The command has said that it is finished when this is on its screen
-    #[arg(long, value_name = "REGEX")]
-    pub done: Option<String>,
+    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    pub done: Option<Pattern>,
 
     /// How long it may stay after that, silently, before it is ended as a success
     #[arg(long, value_name = "DUR", default_value = "1m", value_parser = duration)]
     pub done_idle: Duration,
 
     /// Warn when this share of a limit has passed, in percent
-    #[arg(long, value_name = "PCT", default_value_t = 60, value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(long, value_name = "PCT", default_value = "60", value_parser = percent)]
     pub warn: u8,
 }
 
@@ -101,15 +136,15 @@ pub struct DetectArgs {
     pub activity: ActivityArg,
 
     /// Text that never counts as activity (may be repeated)
-    #[arg(long, value_name = "REGEX")]
-    pub ignore: Vec<String>,
+    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    pub ignore: Vec<Pattern>,
 
     /// Only lines that match count as activity (may be repeated)
-    #[arg(long, value_name = "REGEX")]
-    pub only: Vec<String>,
+    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    pub only: Vec<Pattern>,
 
     /// Suspect a loop when a cycle was seen this often
-    #[arg(long = "loop", value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(2..))]
+    #[arg(long = "loop", value_name = "N", default_value = "5", value_parser = cycles)]
     pub loop_count: u16,
 
     /// It is a loop when it lasts this long with nothing new ('off': never)
@@ -117,15 +152,16 @@ pub struct DetectArgs {
     pub loop_for: Limit,
 
     /// The same captured text N times is a loop, whatever lies between (may be repeated)
-    #[arg(long, value_name = "REGEX")]
-    pub loop_pattern: Vec<String>,
+    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    pub loop_pattern: Vec<Pattern>,
 
     /// Text near the cursor that means a question (may be repeated)
-    #[arg(long, value_name = "REGEX")]
-    pub waiting: Vec<String>,
+    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    pub waiting: Vec<Pattern>,
 
     /// What is known of the program: a name, 'auto' by its command, or 'none'
     #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(value_parser = hinted(values::text, hints::profiles), hide_possible_values = true)]
     pub profile: String,
 }
 
@@ -146,14 +182,6 @@ pub enum ActivityArg {
     args_override_self = true
 )]
 pub struct ReplayCli {
-    /// Limits.
-    #[command(flatten)]
-    pub limits: LimitArgs,
-
-    /// What counts.
-    #[command(flatten)]
-    pub detect: DetectArgs,
-
     /// Print the events as JSON lines
     #[arg(long)]
     pub json: bool,
@@ -163,8 +191,20 @@ pub struct ReplayCli {
     pub verbose: bool,
 
     /// The recording: asciicast, version 2 or 3
-    #[arg(value_name = "FILE.cast")]
-    pub file: std::path::PathBuf,
+    #[arg(value_name = "FILE.cast", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+
+    /// Limits.
+    #[command(flatten)]
+    pub limits: LimitArgs,
+
+    /// What counts.
+    #[command(flatten)]
+    pub detect: DetectArgs,
+
+    /// Where all this is read from.
+    #[command(flatten)]
+    pub source: SourceArgs,
 }
 
 /// Who may speak for a silent command.
@@ -174,6 +214,7 @@ pub struct ReplayCli {
 pub struct GuardArgs {
     /// What may defer: cpu, io, children, turn, file:PATH or cmd:SHELL (may be repeated)
     #[arg(long, value_name = "GUARD", default_values = ["cpu", "turn"])]
+    #[arg(value_parser = hinted(guard, hints::guards), hide_possible_values = true)]
     pub guard: Vec<Guard>,
 
     /// Let nothing defer
@@ -190,11 +231,11 @@ pub struct RelaunchArgs {
     pub relaunch: Option<RelaunchArg>,
 
     /// Start this instead, in a shell, for example 'claude --continue'
-    #[arg(long, value_name = "CMD")]
+    #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString)]
     pub relaunch_with: Option<String>,
 
     /// How often at most
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = number)]
     pub max_relaunches: u32,
 
     /// How long to wait before the first time; each further time twice as long
@@ -218,7 +259,8 @@ pub enum RelaunchArg {
 #[command(next_help_heading = "Exit status")]
 pub struct ExitArgs {
     /// Use another code for a reason, for example 'timeout=75' (may be repeated)
-    #[arg(long, value_name = "REASON=N")]
+    #[arg(long, value_name = "REASON=N", value_parser = hinted(values::exit_code, hints::reasons))]
+    #[arg(hide_possible_values = true)]
     pub exit_code: Vec<ExitCode>,
 
     /// Exit with the command's own status even where idlewatch ended it
@@ -252,8 +294,8 @@ pub struct LadderArgs {
     pub nudge: Vec<String>,
 
     /// How many nudges in one run
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub max_nudges: usize,
+    #[arg(long, value_name = "N", default_value = "2", value_parser = number)]
+    pub max_nudges: u32,
 
     /// How long to wait after a nudge
     #[arg(long, value_name = "DUR", default_value = "1m", value_parser = duration)]
@@ -261,6 +303,7 @@ pub struct LadderArgs {
 
     /// The signal that asks a stuck command to end
     #[arg(short, long, value_name = "SIG", default_value = "TERM")]
+    #[arg(value_parser = hinted(signal, hints::signals), hide_possible_values = true)]
     pub signal: Signal,
 
     /// Send SIGKILL if the command is still there this long after the signal ('off': never)
@@ -268,19 +311,19 @@ pub struct LadderArgs {
     pub kill_after: Limit,
 
     /// The whole ladder for a silent command: steps with commas between, instead of the options above
-    #[arg(long, value_name = "STEPS", value_parser = ladder)]
+    #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
     pub on_idle: Option<LadderArg>,
 
     /// The ladder for a command that loops; by default a warning
-    #[arg(long, value_name = "STEPS", value_parser = ladder)]
+    #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
     pub on_loop: Option<LadderArg>,
 
     /// The ladder for a command that waits for a person; by default a warning where there is one, else as for silence
-    #[arg(long, value_name = "STEPS", value_parser = ladder)]
+    #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
     pub on_waiting: Option<LadderArg>,
 
     /// The ladder for a command that has run too long; by default it is ended
-    #[arg(long, value_name = "STEPS", value_parser = ladder)]
+    #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
     pub on_timeout: Option<LadderArg>,
 }
 
@@ -300,17 +343,6 @@ pub struct TerminalArgs {
     #[arg(long, value_name = "COLSxROWS", value_parser = size)]
     pub size: Option<Size>,
 }
-
-impl ReplayCli {
-    /// Reads `replay` and the words after it; on `--help` or a mistake the process ends here.
-    pub fn from_words(words: impl Iterator<Item = OsString>) -> Self {
-        Self::parse_from(words)
-    }
-}
-
-/// A duration, or `off`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit(pub Option<Duration>);
 
 /// Which of the command's streams are terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -336,92 +368,37 @@ pub enum StdinArg {
     Null,
 }
 
-/// A ladder, as one value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LadderArg(pub Vec<Step>);
-
-fn ladder(text: &str) -> Result<LadderArg, String> {
-    parse_ladder(text).map(LadderArg)
-}
-
-/// A reason and the code to use for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExitCode {
-    /// The reason.
-    pub reason: Reason,
-    /// The code.
-    pub code: u8,
-}
-
-impl FromStr for ExitCode {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names = || Reason::OURS.map(Reason::name).join(", ");
-        let (name, code) = text.split_once('=').ok_or("write it like idle_timeout=75")?;
-        let reason = Reason::OURS.into_iter().find(|reason| reason.name() == name);
-        let reason = reason.ok_or_else(|| format!("no reason is called '{name}'; use one of {}", names()))?;
-        let code = code.parse().map_err(|_| format!("'{code}' is no exit code; use a number from 0 to 255"))?;
-        if code == 0 && reason != Reason::Completed {
-            return Err(format!("0 would make a success of '{name}'; use a number from 1 to 255"));
-        }
-        Ok(Self { reason, code })
-    }
-}
-
-fn nudge_text(text: &str) -> Result<String, String> {
-    match text.chars().find(|letter| letter.is_control() && *letter != '\n' && *letter != '\t') {
-        None if text.trim().is_empty() => Err("there is nothing to type in it".to_owned()),
-        None => Ok(text.to_owned()),
-        Some(control) => {
-            Err(format!("it holds the control character {control:?}; use a step such as key:esc for keys"))
-        }
-    }
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text).map_err(|error| format!("{error}; write it like 90s, 5m or '1h 30m'"))
-}
-
-fn limit(text: &str) -> Result<Limit, String> {
-    match text {
-        "off" => Ok(Limit(None)),
-        _ => match humantime::parse_duration(text) {
-            Ok(Duration::ZERO) => Err("a limit of zero would be over at once; use 'off' for no limit".to_owned()),
-            Ok(duration) => Ok(Limit(Some(duration))),
-            Err(error) => Err(format!("{error}; write it like 90s, 5m, '1h 30m' or off")),
-        },
-    }
-}
-
-fn size(text: &str) -> Result<Size, String> {
-    let parts = text.split_once(['x', 'X']).and_then(|(cols, rows)| Some((cols.parse().ok()?, rows.parse().ok()?)));
-    match parts {
-        Some((cols, rows)) if (1..=1000).contains(&cols) && (1..=1000).contains(&rows) => Ok(Size { cols, rows }),
-        _ => Err("write it like 80x24: columns, x, rows, each from 1 to 1000".to_owned()),
-    }
-}
-
 /// What idlewatch was called for. A verb counts only as the first word.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub enum Invocation {
     /// Run and watch a command.
-    Run(Box<RunCli>),
+    Run(Box<Typed<RunCli>>),
     /// Show a recording to the detectors.
-    Replay(Box<ReplayCli>),
+    Replay(Box<Typed<ReplayCli>>),
 }
 
-/// Reads the arguments of this process; ends it with a message where they are wrong.
-pub fn parse() -> Invocation {
-    match std::env::args_os().nth(1) {
+/// Reads the arguments of this process. Where help was asked for, gives it and ends the process.
+pub fn parse() -> Result<Invocation, Error> {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    match args.get(1) {
         Some(verb) if verb == "replay" => {
-            Invocation::Replay(Box::new(ReplayCli::parse_from(std::env::args_os().skip(1))))
+            Typed::new(args[1..].to_vec()).map(|typed| Invocation::Replay(Box::new(typed)))
         }
-        _ => Invocation::Run(Box::new(RunCli::parse())),
+        _ => Typed::new(args).map(|typed| Invocation::Run(Box::new(typed))),
     }
 }
 
-/// The command line as clap sees it, for the man page and the completions.
+/// The command line as clap sees it, for the man page.
 pub fn command() -> clap::Command {
     RunCli::command()
+}
+
+/// The command line of `replay`, for its man page.
+pub fn replay_command() -> clap::Command {
+    ReplayCli::command()
+}
+
+/// Both, where `replay` has to be a subcommand. For the parser it is none, since a command to run may have that name.
+pub fn whole_command() -> clap::Command {
+    RunCli::command().subcommand(ReplayCli::command().name("replay"))
 }

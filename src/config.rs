@@ -7,7 +7,7 @@ use crate::cli::{ExitCode, PtyArg, RelaunchArg, RunCli, StdinArg};
 use crate::detection;
 use crate::error::Error;
 use crate::exit::Reason;
-use crate::watch::{Ending, Ladders, Nudges, Policy, Size, Step};
+use crate::watch::{Ending, Ladders, Nudges, Policy, Profile, Size, Step};
 
 /// Everything a run goes by.
 #[derive(Debug, Clone)]
@@ -98,11 +98,11 @@ pub enum Stdin {
 }
 
 impl Config {
-    /// What these arguments mean.
-    pub fn new(cli: RunCli) -> Result<Self, Error> {
-        let words: Vec<String> = cli.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        let detection = detection::policy(&cli.limits, &cli.detect, words.iter().map(String::as_str))?;
-        let nudges = Nudges { texts: cli.ladder.nudge, most: cli.ladder.max_nudges };
+    /// What these arguments mean for a command of this profile.
+    pub fn new(cli: RunCli, profile: Option<Profile>) -> Result<Self, Error> {
+        let detection = detection::policy(cli.limits, cli.detect, profile);
+        let most = usize::try_from(cli.ladder.max_nudges).unwrap_or(usize::MAX);
+        let nudges = Nudges { texts: cli.ladder.nudge, most };
         let usual = Ladders::usual(&nudges, cli.ladder.nudge_wait);
         let ladders = Ladders {
             idle: cli.ladder.on_idle.map_or(usual.idle, |ladder| ladder.0),

@@ -5,7 +5,9 @@
 //! - [`session`] is the shell around it: descriptors, signals, children and the clock.
 //! - [`replay`] shows the core a recording instead ([`cast`]): the same code, recorded time.
 //! - [`report`] tells what happened: JSON lines, words.
-//! - [`cli`] is what was typed, [`config`] and [`detection`] are what it means, [`profiles`] what is known of programs.
+//! - [`cli`] is what was typed; [`layers`] puts the environment, the configuration file and the profile in front of
+//!   it; [`config`] and [`detection`] are what it means, [`profiles`] what is known of programs.
+//! - [`manual`] is what the man page says beyond the options.
 //! - [`signal`], [`exit`], [`error`]: the words that every layer shares.
 
 pub mod cast;
@@ -14,6 +16,8 @@ pub mod config;
 pub mod detection;
 pub mod error;
 pub mod exit;
+pub mod layers;
+pub mod manual;
 pub mod profiles;
 pub mod replay;
 pub mod report;
@@ -25,17 +29,17 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::exit;
 use std::sync::Mutex;
 
-use cli::Invocation;
+use cli::{Invocation, RunCli, Typed};
 use config::{Config, Say};
 use error::Error;
 use session::{Outcome, Status};
 
 /// The whole program: reads the arguments, runs, and ends the process.
 pub fn run() -> ! {
-    let result = match cli::parse() {
-        Invocation::Run(cli) => Config::new(*cli).and_then(|config| watched(&config)),
-        Invocation::Replay(cli) => replay::run(&cli).map(|()| Status::Code(0)),
-    };
+    let result = cli::parse().and_then(|invocation| match invocation {
+        Invocation::Run(typed) => watch_over(*typed),
+        Invocation::Replay(typed) => replay::run(*typed).map(|()| Status::Code(0)),
+    });
     match result {
         Ok(status) => status.leave(),
         Err(error) => {
@@ -43,6 +47,19 @@ pub fn run() -> ! {
             exit(i32::from(error.code()))
         }
     }
+}
+
+/// Runs a command, or says by what it would be watched.
+fn watch_over(typed: Typed<RunCli>) -> Result<Status, Error> {
+    let words: Vec<String> = typed.cli.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let resolved = layers::resolve(typed, words.iter().map(String::as_str))?;
+    let config = Config::new(resolved.typed.cli.clone(), resolved.profile())?;
+    resolved.check_nudges(&config)?;
+    if resolved.typed.cli.print_config {
+        return layers::print(&resolved, &config).map(|()| Status::Code(0));
+    }
+    drop(resolved);
+    watched(&config)
 }
 
 /// Runs the command; gives what to exit with.

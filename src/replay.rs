@@ -7,22 +7,24 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::cast::{Cast, Entry, Fault, What};
-use crate::cli::ReplayCli;
+use crate::cli::{ReplayCli, Typed};
 use crate::detection;
 use crate::error::Error;
+use crate::layers;
 use crate::report::{JsonLines, Timeline};
 use crate::watch::{Action, Event, Look, Moment, Observation, Policy, Stream, Watcher};
 
 /// Replays a recording and prints what was found.
-pub fn run(cli: &ReplayCli) -> Result<(), Error> {
-    let path = &cli.file;
+pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
+    let path = &typed.cli.file.clone();
     let named = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
     let file = File::open(path).map_err(|error| Error::usage(named(&error)))?;
     let faulty = |fault: Fault| Error::usage(named(&format!("line {}: {}", fault.line, fault.reason)));
     let mut cast = Cast::open(BufReader::with_capacity(1 << 16, file)).map_err(faulty)?;
     let command = cast.header().command.clone().unwrap_or_default();
-    let policy = detection::policy(&cli.limits, &cli.detect, [command.as_str()])?;
-    let policy = Policy { size: cast.header().size, ..policy };
+    let resolved = layers::resolve(typed, [command.as_str()])?;
+    let (profile, cli) = (resolved.profile(), resolved.typed.cli);
+    let policy = Policy { size: cast.header().size, ..detection::policy(cli.limits, cli.detect, profile) };
     let started = SystemTime::UNIX_EPOCH + Duration::from_secs(cast.header().timestamp.unwrap_or(0));
     let mut output = Output::new(cli.json, cli.verbose, path, started);
     let mut replay = Replay { watcher: Watcher::new(policy), end: Moment::START };

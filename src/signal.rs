@@ -42,6 +42,11 @@ impl Signal {
         (1..=last_number()).contains(&number).then_some(Self(number))
     }
 
+    /// The names of those that have one, without `SIG`.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(|(name, _)| *name)
+    }
+
     /// Its number.
     pub const fn number(self) -> i32 {
         self.0

@@ -1,5 +1,10 @@
 //! What is known of some programs: one TOML file each, embedded.
 
+mod own;
+
+pub use own::Own;
+
+use crate::cli::Known;
 use crate::watch::Profile;
 
 /// The embedded profiles: the commands that start the program, and its marks.
@@ -16,21 +21,51 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     EMBEDDED.iter().map(|(name, ..)| *name)
 }
 
-/// The profile called `name`.
+/// The embedded profile called `name`.
 pub fn by_name(name: &str) -> Option<Profile> {
-    EMBEDDED.iter().find(|(known, ..)| *known == name).and_then(|(.., toml)| Profile::parse(toml, false).ok())
+    EMBEDDED
+        .iter()
+        .find(|(known, ..)| *known == name)
+        .and_then(|(.., toml)| Own::embedded(toml, &[]).ok())
+        .map(|own| own.profile)
 }
 
-/// The profile of the program that `words`, a command and its arguments, starts.
+/// The profile called `name`, or for `auto` that of the program which `words`, a command and its arguments, starts. Those
+/// that a user wrote come first.
 ///
 /// Wrappers (`npx claude`, `env X=1 claude`, `bash -c 'cd x && claude'`) are looked through: the first word that names
 /// a known command decides, but only among the first few words, since an argument may be any text.
-pub fn by_command<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Profile> {
-    let named = |word: &str| {
-        let name = word.rsplit('/').next().unwrap_or(word);
-        EMBEDDED.iter().find(|(_, commands, _)| commands.contains(&name)).map(|(name, ..)| *name)
+pub fn find<'w>(
+    name: &str,
+    words: impl IntoIterator<Item = &'w str>,
+    mut own: Vec<Own>,
+    known: &[Known],
+) -> Result<Option<Own>, String> {
+    let index = match name {
+        "none" => return Ok(None),
+        "auto" => {
+            let words = words.into_iter().flat_map(str::split_whitespace).take(6);
+            words.map(|word| word.rsplit('/').next().unwrap_or(word)).find_map(|word| {
+                let written = own.iter().position(|own| own.profile.commands.iter().any(|command| command == word));
+                let embedded = || EMBEDDED.iter().position(|(_, commands, _)| commands.contains(&word)).map(Err);
+                written.map(Ok).or_else(embedded)
+            })
+        }
+        _ => {
+            let written = own.iter().position(|own| own.profile.name == name).map(Ok);
+            written.or_else(|| EMBEDDED.iter().position(|(known, ..)| *known == name).map(Err))
+        }
     };
-    words.into_iter().flat_map(str::split_whitespace).take(6).find_map(named).and_then(by_name)
+    match index {
+        Some(Ok(written)) => Ok(Some(own.swap_remove(written))),
+        Some(Err(embedded)) => Own::embedded(EMBEDDED[embedded].2, known).map(Some),
+        None if name == "auto" => Ok(None),
+        None => {
+            let embedded = EMBEDDED.iter().map(|(name, ..)| *name);
+            let there: Vec<&str> = own.iter().map(|own| own.profile.name.as_str()).chain(embedded).collect();
+            Err(format!("there is no such profile; use one of {}, auto or none", there.join(", ")))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -48,7 +83,8 @@ mod tests {
 
     #[test]
     fn the_command_decides_also_behind_a_path_or_a_wrapper() {
-        let name = |words: &[&str]| by_command(words.iter().copied()).map(|profile| profile.name);
+        let name =
+            |words: &[&str]| find("auto", words.iter().copied(), Vec::new(), &[]).unwrap().map(|own| own.profile.name);
         assert_eq!(name(&["/usr/bin/claude", "-p", "x"]).as_deref(), Some("claude"));
         assert_eq!(name(&["env", "A=1", "codex", "exec"]).as_deref(), Some("codex"));
         assert_eq!(name(&["bash", "-c", "cd x && gemini"]).as_deref(), Some("gemini"));

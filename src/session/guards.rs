@@ -19,8 +19,9 @@ const BUSY_DRAWING: f64 = 0.45;
 const BUSY: f64 = 0.05;
 /// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more.
 const TRANSFER: f64 = 500_000.0;
-/// Rates over less than this say nothing.
+/// Rates over less than this say nothing, and a command is not ended on nothing.
 const SHORTEST: Duration = Duration::from_millis(200);
+const MEASURING: &str = "its work is still being measured";
 /// How many entries of a folder are looked at.
 const MOST_ENTRIES: usize = 10_000;
 
@@ -67,12 +68,12 @@ impl Guards {
 
     fn cpu(&mut self, now: Moment, root: i32, terminals: &[u64]) -> Option<String> {
         let used = tree::cpu_time(root, terminals)?;
-        let (then, before) = self.cpu.replace((now, used))?;
+        let (then, before) = *self.cpu.get_or_insert((now, used));
         let wall = now.since(then);
         if wall < SHORTEST {
-            self.cpu = Some((then, before));
-            return None;
+            return Some(MEASURING.to_owned());
         }
+        self.cpu = Some((now, used));
         let share = |group: usize| used[group].saturating_sub(before[group]).as_secs_f64() / wall.as_secs_f64();
         let (drawing, others) = (share(0), share(1));
         (drawing >= BUSY_DRAWING || others >= BUSY).then(|| {
@@ -83,12 +84,12 @@ impl Guards {
 
     fn io(&mut self, now: Moment, root: i32) -> Option<String> {
         let moved = tree::bytes_moved(root)?;
-        let (then, before) = self.io.replace((now, moved))?;
+        let (then, before) = *self.io.get_or_insert((now, moved));
         let (wall, bytes) = (now.since(then), moved.saturating_sub(before));
         if wall < SHORTEST {
-            self.io = Some((then, before));
-            return None;
+            return Some(MEASURING.to_owned());
         }
+        self.io = Some((now, moved));
         #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
         let rate = bytes as f64 / wall.as_secs_f64();
         (rate >= TRANSFER)

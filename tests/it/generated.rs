@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use clap_complete::Shell;
+use crate::completions;
+use crate::support::Run;
 
 fn check(file: &str, produced: &[u8]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
@@ -20,17 +21,35 @@ fn check(file: &str, produced: &[u8]) {
 
 #[test]
 fn the_completions_are_up_to_date() {
-    for (shell, file) in [(Shell::Bash, "idlewatch.bash"), (Shell::Zsh, "_idlewatch"), (Shell::Fish, "idlewatch.fish")]
-    {
-        let mut produced = Vec::new();
-        clap_complete::generate(shell, &mut idlewatch::cli::command(), "idlewatch", &mut produced);
-        check(&format!("completions/{file}"), &produced);
-    }
+    check("completions/idlewatch.bash", completions::bash().as_bytes());
+    check("completions/_idlewatch", completions::zsh().as_bytes());
+    check("completions/idlewatch.fish", completions::fish().as_bytes());
+}
+
+fn man_page(command: clap::Command, title: &str, sections: &str) -> Vec<u8> {
+    // What stands below the options in the help is a section of its own here.
+    let man = clap_mangen::Man::new(command.after_help(None).after_long_help(None)).title(title).source("idlewatch");
+    let mut produced = Vec::new();
+    man.render(&mut produced).expect("it can be written");
+    produced.extend_from_slice(sections.as_bytes());
+    produced
 }
 
 #[test]
-fn the_man_page_is_up_to_date() {
-    let mut produced = Vec::new();
-    clap_mangen::Man::new(idlewatch::cli::command()).render(&mut produced).expect("it can be written");
-    check("man/idlewatch.1", &produced);
+fn the_man_pages_are_up_to_date() {
+    let run = man_page(idlewatch::cli::command(), "idlewatch", &idlewatch::manual::sections());
+    check("man/idlewatch.1", &run);
+    let replay = man_page(idlewatch::cli::replay_command(), "idlewatch-replay", &idlewatch::manual::replay_sections());
+    check("man/idlewatch-replay.1", &replay);
+}
+
+#[test]
+fn the_example_of_a_configuration_file_is_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("config.toml");
+    std::fs::write(&path, idlewatch::manual::EXAMPLE_FILE).expect("a file");
+    let output = Run::new(&["--print-config", "--config", path.to_str().expect("a name")], &["mt"]).output();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("max-idle = \"1h\"  # profile mytool"), "{text}");
 }

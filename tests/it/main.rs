@@ -4,7 +4,10 @@
 //! as in CI, it fails instead.
 
 mod arguments;
+mod bad_input;
 mod bytes;
+mod completions;
+mod configuration;
 mod ends;
 mod environment;
 mod generated;

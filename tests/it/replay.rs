@@ -67,9 +67,9 @@ fn a_file_that_cannot_be_read_is_named_with_the_line_and_the_reason() {
 #[test]
 fn wrong_options_are_refused_with_a_reason() {
     for (options, words) in [
-        (["--ignore", "("], "--ignore '(' is not a regular expression"),
-        (["--profile", "nobody"], "no profile is called 'nobody'; there are claude"),
-        (["--warn", "0"], "0 is not in 1..=100"),
+        (["--ignore", "("], "--ignore '(': not a regular expression"),
+        (["--profile", "nobody"], "--profile 'nobody': there is no such profile; use one of claude"),
+        (["--warn", "0"], "--warn '0': use a number from 1 to 100"),
     ] {
         let out = replay(&options, &recording("question"));
         let error = String::from_utf8_lossy(&out.stderr);

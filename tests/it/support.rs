@@ -109,7 +109,9 @@ impl Run {
     /// As a `Command`, for what the builder has no word for.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.argv[0]);
-        command.args(&self.argv[1..]).env("IW", program()).envs(self.variables.iter().cloned());
+        // The configuration of whoever runs the suite is not part of it; nobody can make a folder in a device.
+        command.args(&self.argv[1..]).env("IW", program()).env("XDG_CONFIG_HOME", "/dev/null");
+        command.envs(self.variables.iter().cloned());
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }

@@ -1,0 +1,109 @@
+//! What clap says of a wrong command line, in our words: the value, the reason, and what would be right.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::error::Error;
+
+/// The error as one line. Help and the version are no errors: they are printed, and the process ends.
+pub(super) fn refusal(error: &clap::Error) -> Error {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    Error::usage(words(error))
+}
+
+/// Why a single value was refused, without the name of its option.
+pub(super) fn reason(error: &clap::Error) -> String {
+    match error.kind() {
+        ErrorKind::ValueValidation => source(error),
+        ErrorKind::InvalidValue => not_one_of(error),
+        _ => words(error),
+    }
+}
+
+fn words(error: &clap::Error) -> String {
+    let (option, value) = (option(error), visible(&context(error, ContextKind::InvalidValue)));
+    match error.kind() {
+        ErrorKind::InvalidValue | ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues if value.is_empty() => {
+            let written = context(error, ContextKind::InvalidArg);
+            let choice = choice(error);
+            let choice = if choice.is_empty() { "see idlewatch --help".to_owned() } else { choice };
+            format!("{option} needs a value, as in '{}'; {choice}", written.replace(['<', '>'], ""))
+        }
+        ErrorKind::InvalidValue => format!("{option} '{value}': {}", not_one_of(error)),
+        ErrorKind::ValueValidation => format!("{option} '{value}': {}", source(error)),
+        ErrorKind::UnknownArgument => {
+            let hint = match context(error, ContextKind::SuggestedArg) {
+                near if near.is_empty() => {
+                    "see idlewatch --help, and put -- before a command that begins with -".into()
+                }
+                near => format!("did you mean '{near}'?"),
+            };
+            format!("there is no option '{}'; {hint}", visible(&context(error, ContextKind::InvalidArg)))
+        }
+        ErrorKind::ArgumentConflict => {
+            let other = context(error, ContextKind::PriorArg);
+            format!("{option} cannot be used together with {}; leave one out", first(&other))
+        }
+        ErrorKind::TooManyValues => format!("{option} takes no value, and got '{value}'"),
+        ErrorKind::InvalidUtf8 => "the value of an option is not UTF-8; write it in UTF-8".to_owned(),
+        ErrorKind::MissingRequiredArgument if context(error, ContextKind::InvalidArg).contains("FILE.cast") => {
+            "no recording to show; name it last, as in: idlewatch replay --idle 5m run.cast".to_owned()
+        }
+        ErrorKind::MissingRequiredArgument => {
+            "no COMMAND to run; write it last, as in: idlewatch --idle 5m -- make all".to_owned()
+        }
+        _ => {
+            let text = error.to_string();
+            text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+        }
+    }
+}
+
+fn not_one_of(error: &clap::Error) -> String {
+    format!("not one of its values; {}", choice(error))
+}
+
+/// Which values there are, and which was probably meant.
+fn choice(error: &clap::Error) -> String {
+    let valid = context(error, ContextKind::ValidValue);
+    match context(error, ContextKind::SuggestedValue) {
+        _ if valid.is_empty() => String::new(),
+        near if near.is_empty() => format!("use one of {valid}"),
+        near => format!("did you mean '{near}'? There are {valid}"),
+    }
+}
+
+fn source(error: &clap::Error) -> String {
+    std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
+}
+
+fn option(error: &clap::Error) -> String {
+    first(&context(error, ContextKind::InvalidArg)).to_owned()
+}
+
+/// `--idle` of `--idle <DUR>`.
+fn first(written: &str) -> &str {
+    written.split([' ', '=']).next().unwrap_or(written)
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> String {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.join(", "),
+        Some(ContextValue::StyledStr(text)) => text.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// A value as it can be shown: in one line, not too long, and without anything a terminal would obey.
+pub(crate) fn visible(value: &str) -> String {
+    const MOST: usize = 120;
+    let plain =
+        |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() };
+    let mut shown: String = value.chars().take(MOST).map(plain).collect();
+    if value.chars().nth(MOST).is_some() {
+        shown.push('…');
+    }
+    shown
+}

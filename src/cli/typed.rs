@@ -1,0 +1,252 @@
+//! A command line as it was typed, which can be read again with options from elsewhere in front of it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::Path;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, Parser};
+
+use super::refusal::{reason, refusal};
+use super::{ReplayCli, RunCli};
+use crate::error::Error;
+use crate::layers::{Origin, Setting};
+
+/// A command line: that of a run, or that of `replay`.
+pub trait Arguments: Parser {
+    /// Whether it has every option there is.
+    const HAS_ALL: bool;
+
+    /// The options that lower layers may set here.
+    fn shared(option: &Known) -> bool;
+
+    /// The configuration file that was named.
+    fn config(&self) -> Option<&Path>;
+
+    /// The profile that was asked for.
+    fn profile(&self) -> &str;
+}
+
+impl Arguments for RunCli {
+    const HAS_ALL: bool = true;
+
+    fn shared(_: &Known) -> bool {
+        true
+    }
+
+    fn config(&self) -> Option<&Path> {
+        self.source.config.as_deref()
+    }
+
+    fn profile(&self) -> &str {
+        &self.detect.profile
+    }
+}
+
+impl Arguments for ReplayCli {
+    const HAS_ALL: bool = false;
+
+    /// Limits and detection. Its switches say how to print, which a run's do not.
+    fn shared(option: &Known) -> bool {
+        option.kind != Kind::Switch
+    }
+
+    fn config(&self) -> Option<&Path> {
+        self.source.config.as_deref()
+    }
+
+    fn profile(&self) -> &str {
+        &self.detect.profile
+    }
+}
+
+/// An option, as far as the layers have to know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// Its name, without the dashes.
+    pub name: String,
+    /// What it takes.
+    pub kind: Kind,
+    /// The options it cannot stand together with.
+    pub rivals: Vec<String>,
+    /// Whether it has a value where nobody gives one.
+    pub has_default: bool,
+    /// The heading it stands under in the help.
+    pub heading: String,
+    id: String,
+}
+
+/// What an option takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing: it is on or off.
+    Switch,
+    /// One value.
+    One,
+    /// Any number of values.
+    Many,
+}
+
+/// Options that only the command line can have: they say where to read from, or to do something else instead.
+const ONLY_TYPED: [&str; 4] = ["config", "print-config", "help", "version"];
+
+/// The options that can be set in any layer.
+pub fn known<C: Arguments>() -> Vec<Known> {
+    describe::<C>(&C::command())
+}
+
+fn describe<C: Arguments>(command: &Command) -> Vec<Known> {
+    let long = |arg: &Arg| arg.get_long().map(ToOwned::to_owned);
+    let settable = |arg: &&Arg| arg.get_long().is_some_and(|name| !ONLY_TYPED.contains(&name));
+    let mut all: Vec<Known> = command
+        .get_arguments()
+        .filter(settable)
+        .map(|arg| Known {
+            name: long(arg).unwrap_or_default(),
+            kind: match arg.get_action() {
+                ArgAction::SetTrue => Kind::Switch,
+                ArgAction::Append => Kind::Many,
+                _ => Kind::One,
+            },
+            rivals: command.get_arg_conflicts_with(arg).into_iter().filter_map(long).collect(),
+            has_default: !arg.get_default_values().is_empty(),
+            heading: arg.get_help_heading().unwrap_or_default().to_owned(),
+            id: arg.get_id().to_string(),
+        })
+        .filter(C::shared)
+        .collect();
+    // A conflict is declared on one side and holds for both.
+    let declared: Vec<(String, Vec<String>)> =
+        all.iter().map(|option| (option.name.clone(), option.rivals.clone())).collect();
+    for option in &mut all {
+        let others = declared.iter().filter(|(_, rivals)| rivals.contains(&option.name));
+        option.rivals.extend(others.map(|(name, _)| name.clone()));
+    }
+    all
+}
+
+/// A command line that was understood.
+pub struct Typed<C> {
+    /// What it says.
+    pub cli: C,
+    args: Vec<OsString>,
+    matches: ArgMatches,
+    command: Command,
+}
+
+impl<C: fmt::Debug> fmt::Debug for Typed<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Typed").field("cli", &self.cli).finish_non_exhaustive()
+    }
+}
+
+impl<C: Arguments> Typed<C> {
+    /// Reads `args`, of which the first is the name of the program.
+    pub fn new(args: Vec<OsString>) -> Result<Self, Error> {
+        Self::read(C::command(), args).map_err(|error| refusal(&error))
+    }
+
+    fn read(mut command: Command, args: Vec<OsString>) -> Result<Self, clap::Error> {
+        let matches = command.try_get_matches_from_mut(&args)?;
+        let cli = C::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        Ok(Self { cli, args, matches, command })
+    }
+
+    /// The options that lower layers may set.
+    pub fn options(&self) -> Vec<Known> {
+        describe::<C>(&self.command)
+    }
+
+    /// Whether this option was typed.
+    pub fn has(&self, option: &Known) -> bool {
+        self.matches.value_source(&option.id) == Some(ValueSource::CommandLine)
+    }
+
+    /// The values of this option, typed or by default, as they are written.
+    pub fn values(&self, option: &Known) -> Vec<String> {
+        let raw = self.matches.get_raw(&option.id).into_iter().flatten();
+        raw.map(|value| value.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Whether this switch is on.
+    pub fn is_on(&self, option: &Known) -> bool {
+        option.kind == Kind::Switch && self.matches.get_flag(&option.id)
+    }
+
+    /// Reads the command line again with `settings` in front of what was typed.
+    pub fn with(self, settings: &[Setting]) -> Result<Self, Error> {
+        let mut args: Vec<OsString> = self.args[..1].to_vec();
+        args.extend(settings.iter().flat_map(Setting::arguments));
+        if args.len() == 1 {
+            return Ok(self);
+        }
+        args.extend_from_slice(&self.args[1..]);
+        // The command is built by now, which is most of the work of a first reading.
+        Self::read(self.command, args)
+            .map_err(|error| blame::<C>(settings, &self.args[..1]).unwrap_or_else(|| refusal(&error)))
+    }
+}
+
+/// Finds the setting that was refused, so that the message can say where it stands.
+fn blame<C: Arguments>(settings: &[Setting], program: &[OsString]) -> Option<Error> {
+    let refused = |arguments: &[OsString]| {
+        let mut args = program.to_vec();
+        args.extend_from_slice(arguments);
+        // Something for the command or the recording that the command line cannot be without.
+        args.extend(["--", "x"].map(OsString::from));
+        Typed::<C>::read(C::command(), args).err()
+    };
+    let options = known::<C>();
+    let many = |setting: &Setting| {
+        matches!(setting.origin, Origin::Environment(_))
+            && options.iter().any(|option| option.name == setting.name && option.kind == Kind::Many)
+    };
+    settings.iter().enumerate().find_map(|(index, setting)| {
+        let arguments = setting.arguments();
+        let value = arguments.iter().enumerate().find_map(|(which, argument)| {
+            refused(std::slice::from_ref(argument)).map(|error| {
+                let hint = if many(setting) { "; several values go on lines of their own" } else { "" };
+                setting.refused(which, &format!("{}{hint}", reason(&error)))
+            })
+        });
+        let rival = || {
+            settings[..index].iter().find_map(|other| {
+                let mut both = other.arguments();
+                both.extend_from_slice(&arguments);
+                refused(&both).map(|_| {
+                    let reason = format!("it cannot be used together with {}; leave one out", other.shown(0));
+                    setting.refused(0, &reason)
+                })
+            })
+        };
+        value.or_else(rival)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn options_are_known_by_name_kind_and_rivals() {
+        let all = known::<RunCli>();
+        let find = |name: &str| all.iter().find(|option| option.name == name).unwrap();
+        assert_eq!(find("idle").kind, Kind::One);
+        assert_eq!(find("loop").kind, Kind::One);
+        assert_eq!(find("nudge").kind, Kind::Many);
+        assert_eq!(find("quiet").kind, Kind::Switch);
+        assert_eq!(find("guard").rivals, ["no-guard"]);
+        assert_eq!(find("no-guard").rivals, ["guard"]);
+        assert_eq!(find("verbose").rivals, ["quiet"]);
+        assert!(all.iter().all(|option| !ONLY_TYPED.contains(&option.name.as_str())));
+    }
+
+    #[test]
+    fn the_command_lines_are_sound() {
+        RunCli::command().debug_assert();
+        ReplayCli::command().debug_assert();
+        super::super::whole_command().debug_assert();
+    }
+}

@@ -1,0 +1,157 @@
+//! How each value is written, and what to say where it is not.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::exit::Reason;
+use crate::signal::Signal;
+use crate::watch::{Guard, Pattern, Size, Step, parse_ladder};
+
+/// A duration, or `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit(pub Option<Duration>);
+
+/// A ladder, as one value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LadderArg(pub Vec<Step>);
+
+/// A reason and the code to use for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitCode {
+    /// The reason.
+    pub reason: Reason,
+    /// The code.
+    pub code: u8,
+}
+
+impl FromStr for ExitCode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = || Reason::OURS.map(Reason::name).join(", ");
+        let (name, code) = text.split_once('=').ok_or("write it like idle_timeout=75")?;
+        let reason = Reason::OURS.into_iter().find(|reason| reason.name() == name);
+        let reason = reason.ok_or_else(|| format!("no reason is called '{name}'; use one of {}", names()))?;
+        let code = code.parse().map_err(|_| format!("'{code}' is no exit code; use a number from 0 to 255"))?;
+        if code == 0 && reason != Reason::Completed {
+            return Err(format!("0 would make a success of '{name}'; use a number from 1 to 255"));
+        }
+        Ok(Self { reason, code })
+    }
+}
+
+pub(super) fn exit_code(text: &str) -> Result<ExitCode, String> {
+    text.parse()
+}
+
+pub(super) fn guard(text: &str) -> Result<Guard, String> {
+    text.parse()
+}
+
+pub(super) fn signal(text: &str) -> Result<Signal, String> {
+    text.parse()
+}
+
+pub(super) fn ladder(text: &str) -> Result<LadderArg, String> {
+    parse_ladder(text).map(LadderArg)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it stands where every parser of a value stands")]
+pub(super) fn text(text: &str) -> Result<String, String> {
+    Ok(text.to_owned())
+}
+
+/// Compiled here and now: what a person wrote is checked before anything starts.
+pub(super) fn regex(text: &str) -> Result<Pattern, String> {
+    Pattern::checked(text).map_err(|error| {
+        // The message comes with a drawing of several lines; what is wrong is in the last.
+        let reason = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let reason = reason.trim().trim_start_matches("error: ").trim_end_matches('.');
+        if reason.contains("size limit") {
+            return "the regular expression is too large; use smaller numbers of repetitions".to_owned();
+        }
+        format!("not a regular expression: {reason}; a character such as ( or [ that is meant as itself needs a \\ before it")
+    })
+}
+
+pub(super) fn nudge_text(text: &str) -> Result<String, String> {
+    match text.chars().find(|letter| letter.is_control() && *letter != '\n' && *letter != '\t') {
+        None if text.trim().is_empty() => {
+            Err("there is nothing to type in it; write a text such as 'go on'".to_owned())
+        }
+        None => Ok(text.to_owned()),
+        Some(control) => {
+            Err(format!("it holds the control character {control:?}; use a step such as key:esc for keys"))
+        }
+    }
+}
+
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|error| format!("not a duration: {error}; write it like 90s, 5m or '1h 30m'"))
+}
+
+pub(super) fn limit(text: &str) -> Result<Limit, String> {
+    match text {
+        "off" => Ok(Limit(None)),
+        _ => match humantime::parse_duration(text) {
+            Ok(Duration::ZERO) => Err("a limit of zero would be over at once; use 'off' for no limit".to_owned()),
+            Ok(duration) => Ok(Limit(Some(duration))),
+            Err(error) => Err(format!("not a duration: {error}; write it like 90s, 5m, '1h 30m' or off")),
+        },
+    }
+}
+
+pub(super) fn size(text: &str) -> Result<Size, String> {
+    let parts = text.split_once(['x', 'X']).and_then(|(cols, rows)| Some((cols.parse().ok()?, rows.parse().ok()?)));
+    match parts {
+        Some((cols, rows)) if (1..=1000).contains(&cols) && (1..=1000).contains(&rows) => Ok(Size { cols, rows }),
+        _ => Err("write it like 80x24: columns, x, rows, each from 1 to 1000".to_owned()),
+    }
+}
+
+pub(super) fn percent(text: &str) -> Result<u8, String> {
+    within(text, 1, 100)
+}
+
+pub(super) fn cycles(text: &str) -> Result<u16, String> {
+    within(text, 2, u16::MAX)
+}
+
+pub(super) fn number(text: &str) -> Result<u32, String> {
+    within(text, 0, u32::MAX)
+}
+
+fn within<N: FromStr + PartialOrd + Copy + std::fmt::Display>(text: &str, least: N, most: N) -> Result<N, String> {
+    match text.parse() {
+        Ok(number) if number >= least && number <= most => Ok(number),
+        _ => Err(format!("use a number from {least} to {most}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_value_is_told_what_would_be_right() {
+        assert!(limit("banana").unwrap_err().contains("write it like 90s"));
+        assert!(limit("0s").unwrap_err().contains("'off'"));
+        assert!(percent("0").unwrap_err().contains("from 1 to 100"));
+        assert!(cycles("1").unwrap_err().contains("from 2 to"));
+        assert!(number("-1").unwrap_err().contains("from 0 to"));
+        assert!(size("80").unwrap_err().contains("80x24"));
+        assert!(nudge_text(" ").unwrap_err().contains("nothing to type"));
+        assert!(exit_code("foo=300").unwrap_err().contains("idle_timeout"));
+        assert!(exit_code("loop=300").unwrap_err().contains("from 0 to 255"));
+        assert!(exit_code("loop=0").unwrap_err().contains("from 1 to 255"));
+    }
+
+    #[test]
+    fn a_regular_expression_is_refused_in_one_line() {
+        let unclosed = regex("(").unwrap_err();
+        assert!(unclosed.contains("unclosed group") && !unclosed.contains('\n'), "{unclosed}");
+        let large = regex(r"(\w{1000}){1000}").unwrap_err();
+        assert!(large.contains("too large") && !large.contains('\n'), "{large}");
+    }
+}

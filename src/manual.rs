@@ -1,0 +1,117 @@
+//! What the man page says beyond the options, from the same types as the program.
+//!
+//! Roff: a backslash and a dot or quote at the start of a line are escaped where text comes from elsewhere.
+
+use std::fmt::Write as _;
+
+use crate::exit::{Reason, USAGE};
+use crate::layers::variable;
+
+/// The sections that follow the options of `idlewatch`.
+pub fn sections() -> String {
+    [exit_status(), environment(), files(), examples(), see_also("idlewatch-replay")].concat()
+}
+
+/// The sections that follow the options of `idlewatch replay`.
+pub fn replay_sections() -> String {
+    let environment = ".SH ENVIRONMENT\nLimits, detection and the profile are taken from the same variables and the same \
+                       configuration file as for a run; see\n.BR idlewatch (1).\n";
+    let examples = example("See when a recorded session would have been ended:", "idlewatch replay --idle 3m run.cast")
+        + &example("The same as JSON lines:", "idlewatch replay --json run.cast");
+    format!("{environment}.SH EXAMPLES\n{examples}{}", see_also("idlewatch"))
+}
+
+fn exit_status() -> String {
+    let mut text =
+        ".SH \"EXIT STATUS\"\nThe status of the command, whenever it ended by itself; if a signal ended it, \
+                    idlewatch dies of the same signal. Otherwise:\n"
+            .to_owned();
+    let usage = "the arguments, the environment or the configuration file are wrong; nothing was started";
+    let mut all: Vec<(u8, &str, &str)> =
+        Reason::ALL.map(|reason| (reason.code(), reason.name(), reason.meaning())).into();
+    all.push((USAGE, "", usage));
+    all.sort_unstable();
+    for (code, name, meaning) in all {
+        let _ = write!(text, ".TP\n\\fB{code}\\fR {}\n{}\n", escape(name), escape(meaning));
+    }
+    text + ".PP\nThe code for a reason can be changed with\n.BR \\-\\-exit\\-code .\n"
+}
+
+fn environment() -> String {
+    let items = [
+        (
+            "IDLEWATCH_<NAME>".to_owned(),
+            format!(
+                "Every option: the name in capitals, with _ for -, as in {}=1h. Several values go on lines of their \
+                 own; a switch is 1, true, yes or on, or 0, false, no or off. An empty variable counts as not set.",
+                variable("max-idle")
+            ),
+        ),
+        (variable("config"), "The configuration file to read, as --config.".to_owned()),
+        ("XDG_CONFIG_HOME".to_owned(), "Where the folder of the configuration file is; else $HOME/.config.".to_owned()),
+        ("NO_COLOR".to_owned(), "If set, messages are without colour.".to_owned()),
+    ];
+    let mut text =
+        ".SH ENVIRONMENT\nThe command line beats the environment, which beats the configuration file, which \
+                    beats the profile, which beats the default.\n"
+            .to_owned();
+    for (name, meaning) in items {
+        let _ = write!(text, ".TP\n\\fB{}\\fR\n{}\n", escape(&name), escape(&meaning));
+    }
+    text
+}
+
+fn files() -> String {
+    let meaning = "The configuration file. Its keys are the names of the options; an option that may be repeated takes a \
+                   list. A table [profile.NAME] (or [profiles.NAME]) describes a program in the same way as the profiles \
+                   that come with idlewatch, and its table options sets options for it. Nothing is read from the current \
+                   directory.";
+    format!(
+        ".SH FILES\n.TP\n\\fI{}\\fR\n{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n",
+        escape("$XDG_CONFIG_HOME/idlewatch/config.toml"),
+        escape(meaning),
+        escape(EXAMPLE_FILE).replace("\n.", "\n\\&."),
+    )
+}
+
+/// The example of a configuration file; a test reads it with the program.
+pub const EXAMPLE_FILE: &str = r#"idle = "10m"
+guard = ["cpu", "turn", "file:build.log"]
+nudge = ["go on"]
+quiet = false
+
+[profile.mytool]
+commands = ["mytool", "mt"]
+options = { max-idle = "1h" }
+
+[[profile.mytool.turn]]
+text = "working"
+bottom = 3"#;
+
+fn examples() -> String {
+    let all = [
+        ("End a build that is silent for ten minutes:", "idlewatch --idle 10m -- make all"),
+        (
+            "Nudge an agent, then start it again where it was:",
+            "idlewatch --nudge 'go on' --relaunch stuck --relaunch-with 'claude --continue' -- claude",
+        ),
+        (
+            "As timeout does, with a signal of one's own:",
+            "idlewatch --idle off --timeout 1h --signal INT -- ./run-tests",
+        ),
+        ("Say what would be done, and run nothing:", "idlewatch --print-config --idle 2m -- claude"),
+    ];
+    all.iter().fold(".SH EXAMPLES\n".to_owned(), |text, (what, line)| text + &example(what, line))
+}
+
+fn example(what: &str, line: &str) -> String {
+    format!(".PP\n{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n", escape(what), escape(line))
+}
+
+fn see_also(page: &str) -> String {
+    format!(".SH \"SEE ALSO\"\n.BR {} (1),\n.BR timeout (1)\n", escape(page))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq")
+}

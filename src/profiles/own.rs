@@ -1,0 +1,194 @@
+//! A profile that comes with options, or that a user wrote: `[profile.NAME]` in the configuration file.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::cli::Known;
+use crate::error::Error;
+use crate::layers::{Origin, Place, Setting, Source, entries, setting};
+use crate::watch::Profile;
+
+/// A profile with the options it sets.
+#[derive(Debug, Clone)]
+pub struct Own {
+    /// The profile.
+    pub profile: Profile,
+    /// The options it sets, where nobody else does.
+    pub options: Vec<Setting>,
+    /// What a user wrote, without the options; nothing for an embedded one.
+    pub toml: Option<String>,
+}
+
+impl Own {
+    /// Reads an embedded profile. Nearly all are without options and are not looked at twice.
+    pub(super) fn embedded(text: &str, known: &[Known]) -> Result<Self, String> {
+        if !text.contains("\n[options]") {
+            return Ok(Self { profile: Profile::parse(text, false)?, options: Vec::new(), toml: None });
+        }
+        let mut plain: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
+        plain.remove("options");
+        let profile = Profile::parse(&plain.to_string(), false)?;
+        let source = Source { path: "profile", text };
+        let table = source.table().map_err(|error| error.to_string())?;
+        let options = options(source, known, table.get_ref(), |_| Origin::Profile(profile.name.clone(), None));
+        Ok(Self { options: options.map_err(|error| error.to_string())?, profile, toml: None })
+    }
+
+    /// Reads the tables of all profiles in a configuration file.
+    pub fn read_all(source: Source<'_>, known: &[Known], profiles: &DeTable<'_>) -> Result<Vec<Self>, Error> {
+        entries(profiles)
+            .into_iter()
+            .map(|(name, value)| match value.get_ref() {
+                DeValue::Table(table) => Self::read(source, known, name.get_ref(), name.span().start, table),
+                _ => Err(source
+                    .error(name.span().start, &format!("a profile is a table; write [profile.{}]", name.get_ref()))),
+            })
+            .collect()
+    }
+
+    fn read(source: Source<'_>, known: &[Known], name: &str, at: usize, table: &DeTable<'_>) -> Result<Self, Error> {
+        if name == "auto" || name == "none" {
+            return Err(
+                source.error(at, &format!("a profile cannot be called '{name}', which has a meaning of its own"))
+            );
+        }
+        let origin = |place: Place| Origin::Profile(name.to_owned(), Some(place));
+        let options = options(source, known, table, origin)?;
+        let mut whole = toml::Table::new();
+        whole.insert("commands".to_owned(), vec![name.to_owned()].into());
+        for (key, value) in entries(table).into_iter().filter(|(key, _)| key.get_ref() != "options") {
+            let plain = plain(value)
+                .ok_or_else(|| source.error(value.span().start, "write strings, whole numbers and lists"))?;
+            if key.get_ref() == "name" && plain.as_str() != Some(name) {
+                return Err(source
+                    .error(value.span().start, &format!("the profile is called '{name}' above; leave the name out")));
+            }
+            whole.insert(key.get_ref().to_string(), plain);
+        }
+        whole.insert("name".to_owned(), name.into());
+        let toml = whole.to_string();
+        let profile = Profile::parse(&toml, true).map_err(|error| {
+            let (at, reason) = fault(table).unwrap_or((at, short(&error)));
+            source.error(at, &format!("profile {name}: {reason}"))
+        })?;
+        Ok(Self { profile, options, toml: Some(toml) })
+    }
+}
+
+fn options(
+    source: Source<'_>,
+    known: &[Known],
+    table: &DeTable<'_>,
+    origin: impl Fn(Place) -> Origin,
+) -> Result<Vec<Setting>, Error> {
+    let Some(value) = table.get("options") else { return Ok(Vec::new()) };
+    let DeValue::Table(options) = value.get_ref() else {
+        return Err(source.error(value.span().start, "options is a table; write [profile.NAME.options]"));
+    };
+    let one = |(key, value): (&Spanned<_>, &Spanned<_>)| match key.get_ref() {
+        name if name == "profile" => {
+            Err(source.error(key.span().start, "a profile cannot choose the profile; leave it out"))
+        }
+        _ => setting(source, known, key, value, &origin),
+    };
+    entries(options).into_iter().map(one).collect()
+}
+
+/// Where in a profile its fault lies. The parser of profiles knows no lines of this file, so it is shown ever smaller
+/// pieces until it refuses one.
+fn fault(table: &DeTable<'_>) -> Option<(usize, String)> {
+    let refused = |key: &str, value: toml::Value| {
+        let mut piece = toml::Table::from_iter([("name".to_owned(), "x".into())]);
+        piece.insert("commands".to_owned(), toml::Value::Array(Vec::new()));
+        piece.insert(key.to_owned(), value);
+        Profile::parse(&piece.to_string(), true).err().map(|error| short(&error))
+    };
+    entries(table).into_iter().filter(|(key, _)| key.get_ref() != "options").find_map(|(key, value)| {
+        let name = key.get_ref().as_ref();
+        let reason = refused(name, plain(value)?)?;
+        let DeValue::Array(items) = value.get_ref() else { return Some((key.span().start, reason)) };
+        let inner = items.iter().find_map(|item| {
+            let DeValue::Table(mark) = item.get_ref() else { return None };
+            let whole = refused(name, toml::Value::Array(vec![plain(item)?]))?;
+            let part = entries(mark).into_iter().find_map(|(part, value)| {
+                let mut alone = toml::Table::from_iter([("text".to_owned(), "".into())]);
+                alone.insert(part.get_ref().to_string(), plain(value)?);
+                refused(name, toml::Value::Array(vec![alone.into()])).map(|reason| (part.span().start, reason))
+            });
+            Some(part.unwrap_or((item.span().start, whole)))
+        });
+        Some(inner.unwrap_or((key.span().start, reason)))
+    })
+}
+
+/// The line that says what is wrong; those before it are a drawing of a text that nobody wrote.
+fn short(error: &str) -> String {
+    let last = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    last.trim().trim_start_matches("error: ").replace('`', "'")
+}
+
+/// The value without its place; nothing for what no profile holds.
+fn plain(value: &Spanned<DeValue<'_>>) -> Option<toml::Value> {
+    Some(match value.get_ref() {
+        DeValue::String(text) => text.as_ref().into(),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok()?.into(),
+        DeValue::Boolean(on) => (*on).into(),
+        DeValue::Array(items) => items.iter().map(plain).collect::<Option<Vec<_>>>()?.into(),
+        DeValue::Table(table) => {
+            let pairs = table.iter().map(|(key, value)| Some((key.get_ref().to_string(), plain(value)?)));
+            pairs.collect::<Option<toml::Table>>()?.into()
+        }
+        DeValue::Float(_) | DeValue::Datetime(_) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{RunCli, known};
+
+    fn read(text: &str) -> Result<Vec<Own>, String> {
+        let source = Source { path: "c.toml", text };
+        let table = source.table().unwrap();
+        let DeValue::Table(profiles) = table.get_ref().get("profile").unwrap().get_ref() else { panic!() };
+        Own::read_all(source, &known::<RunCli>(), profiles).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_profile_in_the_file_is_like_an_embedded_one() {
+        let own = read("[profile.mine]\ncommands = ['m']\n[[profile.mine.turn]]\ntext = 'busy'\nbottom = 2").unwrap();
+        let same = "name = 'mine'\ncommands = ['m']\n[[turn]]\ntext = 'busy'\nbottom = 2";
+        assert_eq!(own[0].profile, Profile::parse(same, true).unwrap());
+        assert_eq!(read("[profile.mine]").unwrap()[0].profile.commands, ["mine"]);
+    }
+
+    #[test]
+    fn a_fault_in_a_profile_is_said_with_its_line() {
+        for (text, says) in [
+            ("[profile.m]\nfoo = 1", "c.toml:2: profile m: unknown field 'foo', expected one of"),
+            ("[profile.m]\ncommands = 'x'", "c.toml:2: profile m: invalid type"),
+            (
+                "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\n[[profile.m.turn]]\ntext = '('",
+                "c.toml:5: profile m: unclosed group",
+            ),
+            ("[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nwith = ['[']", "c.toml:4: profile m: unclosed"),
+            ("[profile.m]\n[[profile.m.turn]]\nbottom = 1", "c.toml:2: profile m: missing field 'text'"),
+            ("[profile.m]\nname = 'other'", "c.toml:2: the profile is called 'm' above"),
+            ("[profile.auto]\n", "c.toml:1: a profile cannot be called 'auto'"),
+            ("[profile]\nm = 1", "c.toml:2: a profile is a table"),
+            ("[profile.m.options]\nidel = '5m'", "c.toml:2: there is no option 'idel'; did you mean 'idle'?"),
+            ("[profile.m.options]\nprofile = 'm'", "c.toml:2: a profile cannot choose"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_embedded_profile_may_have_options() {
+        let text = "name = 'x'\ncommands = ['x']\n\n[options]\nidle = '9m'\n";
+        let own = Own::embedded(text, &known::<RunCli>()).unwrap();
+        assert_eq!(own.options[0].arguments(), ["--idle=9m"]);
+        assert_eq!(own.options[0].origin.to_string(), "profile x");
+    }
+}

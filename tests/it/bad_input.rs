@@ -1,0 +1,131 @@
+//! Bad input: what is wrong, why, and what would be right, in one or two lines; nothing is started.
+
+use std::process::Output;
+
+use crate::support::Run;
+
+const STARTED: &str = "the command was started";
+
+/// The message, after checking that it is short, on stderr, and that nothing ran.
+fn refused(run: &Run, what: &str) -> String {
+    let Output { status, stdout, stderr } = run.output();
+    let message = String::from_utf8_lossy(&stderr).into_owned();
+    assert_eq!(status.code(), Some(2), "{what}: {message}");
+    assert!(stdout.is_empty(), "{what}: {}", String::from_utf8_lossy(&stdout));
+    assert!(message.starts_with("idlewatch: "), "{what}: {message}");
+    assert!((1..=2).contains(&message.lines().count()), "{what}: {message}");
+    message
+}
+
+fn says(message: &str, words: &[&str]) {
+    for word in words {
+        assert!(message.contains(word), "'{word}' is not in: {message}");
+    }
+}
+
+#[test]
+fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
+    let large = format!("({})", r"\w{1000}".repeat(20));
+    let cases: [(&[&str], &[&str]); 25] = [
+        (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
+        (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
+        (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
+        (&["--done-idle", "off"], &["--done-idle 'off'", "90s"]),
+        (&["--guard", "x"], &["--guard 'x'", "no guard is called 'x'", "cpu, io, children, turn, file:PATH"]),
+        (&["--on-idle", "fly"], &["--on-idle 'fly'", "no step is called 'fly'", "warn, nudge"]),
+        (&["--exit-code", "foo=300"], &["--exit-code 'foo=300'", "no reason is called 'foo'", "idle_timeout"]),
+        (&["--exit-code", "idle_timeout=300"], &["'300' is no exit code", "0 to 255"]),
+        (&["--exit-code", "idle_timeout=0"], &["--exit-code 'idle_timeout=0'", "success", "1 to 255"]),
+        (&["--ignore", "("], &["--ignore '('", "unclosed group", "\\"]),
+        (&["--done", "[a"], &["--done '[a'", "unclosed", "\\"]),
+        (&["--waiting", &large], &["--waiting", "too large", "smaller"]),
+        (&["--signal", "NOPE"], &["--signal 'NOPE'", "no signal is called", "TERM"]),
+        (&["--warn", "0"], &["--warn '0'", "from 1 to 100"]),
+        (&["--loop", "1"], &["--loop '1'", "from 2 to"]),
+        (&["--max-nudges", "many"], &["--max-nudges 'many'", "number"]),
+        (&["--size", "80"], &["--size '80'", "80x24"]),
+        (&["--pty", "alwys"], &["--pty 'alwys'", "did you mean 'always'?", "mirror", "never"]),
+        (&["--profile", "nope"], &["--profile 'nope'", "no such profile", "claude", "auto or none"]),
+        (&["--no-guard", "--guard", "cpu"], &["--no-guard", "--guard", "together", "leave one out"]),
+        (&["--quiet", "--explain"], &["--quiet", "--explain", "together"]),
+        (&["--idel", "5m"], &["no option '--idel'", "did you mean '--idle'?"]),
+        (&["--quiet=yes"], &["--quiet takes no value", "'yes'"]),
+        (&["--nudge", " "], &["--nudge ' '", "nothing to type", "go on"]),
+        (&["--config", "/nonexistent.toml"], &["/nonexistent.toml", "no such file", "/dev/null"]),
+    ];
+    for (options, words) in cases {
+        let message = refused(&Run::sh(options, &format!("echo {STARTED}")), &options.join(" "));
+        says(&message, words);
+    }
+}
+
+#[test]
+fn an_option_without_its_value_is_told_so() {
+    let message = refused(&Run::bare(&[crate::support::program(), "--idle"]), "--idle");
+    says(&message, &["--idle needs a value", "--idle DUR"]);
+    let message = refused(&Run::bare(&[crate::support::program(), "--pty"]), "--pty");
+    says(&message, &["--pty needs a value", "always, mirror, never"]);
+}
+
+#[test]
+fn no_command_is_told_how_to_write_one() {
+    for argv in [vec![], vec!["--idle", "5m"], vec!["--"]] {
+        let argv: Vec<&str> = [crate::support::program()].into_iter().chain(argv).collect();
+        says(&refused(&Run::bare(&argv), "no command"), &["no COMMAND to run", "idlewatch --idle 5m -- make"]);
+    }
+    let message = refused(&Run::bare(&[crate::support::program(), "replay"]), "no recording");
+    says(&message, &["no recording", "idlewatch replay"]);
+}
+
+#[test]
+fn a_value_cannot_write_to_the_terminal() {
+    let message = refused(&Run::sh(&["--idle", "\x1b]0;title\x07"], "true"), "escape");
+    assert!(!message.contains('\x1b') && !message.contains('\x07'), "{message:?}");
+}
+
+#[test]
+fn a_wrong_variable_is_named() {
+    for (name, value, words) in [
+        ("IDLEWATCH_IDLE", "banana", ["IDLEWATCH_IDLE 'banana'", "90s"]),
+        ("IDLEWATCH_GUARD", "cpu\nx,io", ["IDLEWATCH_GUARD 'x,io'", "several values go on lines"]),
+        ("IDLEWATCH_QUIET", "maybe", ["IDLEWATCH_QUIET 'maybe'", "yes or on"]),
+        ("IDLEWATCH_PTY", "no", ["IDLEWATCH_PTY 'no'", "always, mirror, never"]),
+        ("IDLEWATCH_PROFILE", "nope", ["IDLEWATCH_PROFILE 'nope'", "claude"]),
+        ("IDLEWATCH_IDEL", "5m", ["IDLEWATCH_IDEL", "did you mean IDLEWATCH_IDLE?"]),
+        ("IDLEWATCH_CONFIG", "/", ["configuration file /", "directory"]),
+    ] {
+        let run = Run::sh(&[], &format!("echo {STARTED}")).variable(name, value);
+        says(&refused(&run, name), &words);
+    }
+}
+
+#[test]
+fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("my.toml");
+    let path = path.to_str().expect("a name");
+    for (text, words) in [
+        ("\nidel = '5m'", ["my.toml:2", "no option 'idel'", "did you mean 'idle'?"]),
+        ("\n\nidle = 'banana'", ["my.toml:3: idle 'banana'", "not a duration", "90s"]),
+        ("ignore = [\n 'a',\n '(',\n]", ["my.toml:3: ignore '('", "unclosed group", "\\"]),
+        ("quiet = true\nverbose = true", ["my.toml:2: verbose", "my.toml:1: quiet", "leave one out"]),
+        ("idle = '5m'\n= 3", ["my.toml:2", "not TOML", "idle = \"5m\""]),
+        ("on-idle = 'fly'", ["my.toml:1: on-idle 'fly'", "no step is called 'fly'", "warn"]),
+        ("profile = 'nope'", ["my.toml:1: profile 'nope'", "no such profile", "claude"]),
+        ("[profile.x.options]\nidle = 'banana'\n[profile.x]\ncommands = ['sh']", ["my.toml:2", "'banana'", "90s"]),
+    ] {
+        std::fs::write(path, text).expect("a file");
+        let run = Run::sh(&["--config", path], &format!("echo {STARTED}"));
+        says(&refused(&run, text), &words);
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for (argument, says) in [("--help", "--print-config"), ("-h", "IDLEWATCH_"), ("--version", "idlewatch ")] {
+        let output = Run::bare(&[crate::support::program(), argument]).output();
+        assert_eq!(output.status.code(), Some(0));
+        assert!(String::from_utf8_lossy(&output.stdout).contains(says), "{argument}");
+        assert!(output.stderr.is_empty());
+    }
+}

@@ -1,0 +1,115 @@
+//! The completions: what clap generates, and around it the two things it cannot know: that the words after the options
+//! are a command with completions of its own, and that `replay` is a verb only as the first word.
+
+use clap::{ArgAction, Command};
+use clap_complete::Shell;
+use idlewatch::cli::{command, replay_command, whole_command};
+
+use crate::support::{Run, has};
+
+fn generate(shell: Shell, mut command: Command, name: &str) -> String {
+    let mut produced = Vec::new();
+    clap_complete::generate(shell, &mut command, name, &mut produced);
+    String::from_utf8(produced).expect("text")
+}
+
+/// The options that are followed by a value, as they are typed.
+fn with_value() -> Vec<String> {
+    let command = command();
+    let takes = command.get_arguments().filter(|arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append));
+    let written = takes.flat_map(|arg| {
+        let short = arg.get_short().map(|letter| format!("-{letter}"));
+        short.into_iter().chain(arg.get_long().map(|name| format!("--{name}")))
+    });
+    written.collect()
+}
+
+pub fn bash() -> String {
+    let generated = generate(Shell::Bash, whole_command(), "idlewatch");
+    let wrapper = include_str!("completions/wrapper.bash").replace("WITH_VALUE", &with_value().join("|"));
+    let tail = generated.find("\nif [[ \"${BASH_VERSINFO[0]}\" -eq 4").expect("the end of the script");
+    format!("{}\n\n{wrapper}", generated[..tail].trim_end())
+}
+
+pub fn zsh() -> String {
+    let body = |text: String| {
+        let tail = text.find("if [ \"$funcstack[1]\"").expect("the end of the script");
+        text[..tail].replace("#compdef idlewatch-replay\n", "").trim().to_owned()
+    };
+    let run = body(generate(Shell::Zsh, command(), "idlewatch")).replace("_idlewatch() {", "_idlewatch_run() {");
+    let replay = body(generate(Shell::Zsh, replay_command(), "idlewatch-replay"));
+    let replay = replay.replace("autoload -U is-at-least\n", "");
+    format!("{run}\n\n{}\n\n{}", replay.trim(), include_str!("completions/wrapper.zsh"))
+}
+
+pub fn fish() -> String {
+    let generated = generate(Shell::Fish, whole_command(), "idlewatch");
+    // An option whose value is being typed is an error to argparse, and would get no values offered.
+    let fault = "-- $cmd 2>/dev/null\n    or return\n";
+    assert!(generated.contains(fault), "the script has changed");
+    let generated = generated.replacen(fault, "-- $cmd 2>/dev/null\n    or return 0\n", 1);
+    format!(
+        "{}\n# The words after the options are a command, with completions of its own.\n\
+         complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay' -d Command \
+         -a '(__fish_complete_subcommand -- {})'\n",
+        generated.trim_end(),
+        with_value().join(" ")
+    )
+}
+
+/// What bash offers for these words, the last of which is being typed.
+fn offered_by_bash(words: &[&str]) -> String {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/idlewatch.bash");
+    let script = "source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); \
+                  _idlewatch_words idlewatch \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"; \
+                  printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let argv: Vec<&str> = ["bash", "-c", script, "bash", file].into_iter().chain(words.iter().copied()).collect();
+    String::from_utf8_lossy(&Run::bare(&argv).output().stdout).into_owned()
+}
+
+fn offers(offered: &str, word: &str) -> bool {
+    offered.lines().any(|line| line.split('\t').next() == Some(word))
+}
+
+#[test]
+fn bash_completes_options_values_and_the_command() {
+    if !has("bash") {
+        return;
+    }
+    assert!(offers(&offered_by_bash(&["idlewatch", "--max-i"]), "--max-idle"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "--signal", "US"]), "USR1"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "--profile", "cl"]), "claude"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "--idle", "5m", "tru"]), "true"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "--quiet", "--", "tru"]), "true"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "repl"]), "replay"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "replay", "--js"]), "--json"));
+    // Here it is an argument of the command.
+    assert!(!offers(&offered_by_bash(&["idlewatch", "make", "--max-i"]), "--max-idle"));
+}
+
+#[test]
+fn fish_completes_options_values_and_the_command() {
+    if !has("fish") {
+        return;
+    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/idlewatch.fish");
+    let offered = |line: &str| {
+        let script = format!("source {file}; complete -C '{line}'");
+        let run = Run::bare(&["fish", "--no-config", "-c", &script]);
+        String::from_utf8_lossy(&run.output().stdout).into_owned()
+    };
+    assert!(offers(&offered("idlewatch --max-i"), "--max-idle"));
+    assert!(offers(&offered("idlewatch --signal US"), "USR1"));
+    assert!(offers(&offered("idlewatch --idle 5m tru"), "true"));
+    assert!(offers(&offered("idlewatch replay --js"), "--json"));
+}
+
+#[test]
+fn zsh_reads_the_completions() {
+    if !has("zsh") {
+        return;
+    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/_idlewatch");
+    let output = Run::bare(&["zsh", "-f", "-n", file]).output();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

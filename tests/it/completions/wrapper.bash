@@ -1,0 +1,55 @@
+# The words after the options are a command, with completions of its own; replay is a verb only as the first word.
+_idlewatch_words() {
+    local i word
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        case $word in
+            replay)
+                ((i == 1)) && break
+                _idlewatch_command "$i" "$2"
+                return
+                ;;
+            --)
+                _idlewatch_command "$((i + 1))" "$2"
+                return
+                ;;
+            WITH_VALUE)
+                # Readline takes the = of --idle=5m for a word.
+                [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
+                ((i++))
+                ;;
+            -*) ;;
+            *)
+                _idlewatch_command "$i" "$2"
+                return
+                ;;
+        esac
+    done
+    if ((i == COMP_CWORD && i > 1)) && [[ $2 != -* && ${COMP_WORDS[1]} != replay ]]; then
+        _idlewatch_command "$i" "$2"
+        return
+    fi
+    _idlewatch "$@"
+    if ((COMP_CWORD == 1)) && [[ $2 != -* ]]; then
+        COMPREPLY+=($(compgen -c -- "$2"))
+    fi
+}
+
+# Completes the command that begins at word $1.
+_idlewatch_command() {
+    if declare -F _comp_command_offset >/dev/null; then
+        _comp_command_offset "$1"
+    elif declare -F _command_offset >/dev/null; then
+        _command_offset "$1"
+    elif ((COMP_CWORD == $1)); then
+        COMPREPLY=($(compgen -c -- "$2"))
+    else
+        COMPREPLY=($(compgen -f -- "$2"))
+    fi
+}
+
+if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
+    complete -F _idlewatch_words -o nosort -o bashdefault -o default idlewatch
+else
+    complete -F _idlewatch_words -o bashdefault -o default idlewatch
+fi

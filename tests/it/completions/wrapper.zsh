@@ -1,0 +1,22 @@
+# replay is a verb only as the first word.
+_idlewatch() {
+    if (( CURRENT > 2 )) && [[ $words[2] == replay ]]; then
+        shift words
+        (( CURRENT-- ))
+        _idlewatch-replay "$@"
+        return
+    fi
+    local ret=1
+    if (( CURRENT == 2 )) && [[ $PREFIX != -* ]]; then
+        local -a verbs=('replay:Show what would have happened in a recorded session')
+        _describe -t verbs 'verb' verbs && ret=0
+    fi
+    _idlewatch_run "$@" && ret=0
+    return ret
+}
+
+if [ "$funcstack[1]" = "_idlewatch" ]; then
+    _idlewatch "$@"
+else
+    compdef _idlewatch idlewatch
+fi
