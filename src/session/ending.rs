@@ -9,6 +9,7 @@ use super::link::Order;
 use super::relay::Found;
 use super::setup::bury;
 use super::{Outcome, Session, Status, tree, typeahead};
+use crate::config::Say;
 use crate::exit::Reason;
 use crate::signal::Signal;
 
@@ -44,6 +45,7 @@ impl Session {
         self.take_title_back();
         self.flush();
         self.restore_screen();
+        self.begin_line();
         self.keep_usable_settings();
         self.return_typeahead();
         self.monitor.link.order(Order::Finish);
@@ -122,6 +124,16 @@ impl Session {
         let undo = self.modes.undo();
         if let (Some(screen), false) = (self.screen, undo.is_empty()) {
             self.sinks[screen].take(&undo);
+            self.flush();
+        }
+    }
+
+    /// What we have to say about the end stands in a line of its own.
+    fn begin_line(&mut self) {
+        // Where the cursor is after the alternate screen only the terminal knows.
+        let speaks = self.reason.is_some() && self.notes.says(Say::Warnings) && !self.modes.is_alternate();
+        if let (true, false, Some(screen)) = (speaks, self.watcher.cursor().1 == 1, self.screen) {
+            self.sinks[screen].take(b"\r\n");
             self.flush();
         }
     }

@@ -38,6 +38,8 @@ pub enum Room {
 pub struct Notes {
     say: Say,
     colour: bool,
+    /// The terminal understands more than text and the bell.
+    titles: bool,
     /// Our text stands in the title.
     titled: bool,
 }
@@ -47,7 +49,7 @@ impl Notes {
     pub fn new(say: Say) -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        Self { say, colour: !set("NO_COLOR") && !dumb, titled: false }
+        Self { say, colour: !set("NO_COLOR") && !dumb, titles: !dumb, titled: false }
     }
 
     /// Whether things of this weight are said.
@@ -70,6 +72,7 @@ impl Notes {
                 Some(format!("{line}\r\n").into_bytes())
             }
             Room::None if tone == Tone::Remark => None,
+            Room::None if !self.titles => Some(b"\x07".to_vec()),
             Room::None => {
                 // The title goes on the terminal's own stack first, to be taken back from there.
                 let save = if self.titled { "" } else { "\x1b[22;2t" };
@@ -103,7 +106,7 @@ mod tests {
     use super::*;
 
     fn notes() -> Notes {
-        Notes { say: Say::Warnings, colour: false, titled: false }
+        Notes { say: Say::Warnings, colour: false, titles: true, titled: false }
     }
 
     #[test]
@@ -120,5 +123,7 @@ mod tests {
         assert_eq!(notes.take_back(Some("vim")).unwrap(), b"\x1b[23;2t\x1b]2;vim\x1b\\");
         assert_eq!(notes.take_back(None), None);
         assert_eq!(notes.tell(Tone::Remark, "nothing much", Room::None), None);
+        let mut dumb = Notes { titles: false, ..notes };
+        assert_eq!(dumb.tell(Tone::Warning, "still here", Room::None).unwrap(), b"\x07");
     }
 }
