@@ -18,7 +18,7 @@ use crate::watch::{Guard, Pattern, Size};
 
 pub(crate) use refusal::visible;
 pub use typed::{Arguments, Kind, Known, Typed, known};
-pub use values::{ExitCode, LadderArg, Limit};
+pub use values::{EventsTo, ExitCode, LadderArg, Limit};
 
 use hints::hinted;
 use values::{cycles, duration, guard, ladder, limit, nudge_text, number, percent, regex, signal, size};
@@ -67,6 +67,10 @@ pub struct RunCli {
     /// The exit status.
     #[command(flatten)]
     pub exit: ExitArgs,
+
+    /// Records.
+    #[command(flatten)]
+    pub records: RecordArgs,
 
     /// What idlewatch says.
     #[command(flatten)]
@@ -266,6 +270,19 @@ pub struct ExitArgs {
     /// Exit with the command's own status even where idlewatch ended it
     #[arg(long)]
     pub preserve_status: bool,
+}
+
+/// Records of the run.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Records")]
+pub struct RecordArgs {
+    /// Write what happens to a file, or to a descriptor with fd:N, as JSON lines
+    #[arg(long, value_name = "FILE", value_parser = values::events)]
+    pub events: Option<EventsTo>,
+
+    /// How often the events tell the progress ('off': never)
+    #[arg(long, value_name = "DUR", default_value = "30s", value_parser = values::limit)]
+    pub progress_every: Limit,
 }
 
 /// What idlewatch says.

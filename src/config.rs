@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use crate::cli::{ExitCode, PtyArg, RelaunchArg, RunCli, StdinArg};
+use crate::cli::{EventsTo, ExitCode, PtyArg, RelaunchArg, RunCli, StdinArg};
 use crate::detection;
 use crate::error::Error;
 use crate::exit::Reason;
+use crate::session::Status;
 use crate::watch::{Ending, Ladders, Nudges, Policy, Profile, Size, Step};
 
 /// Everything a run goes by.
@@ -20,6 +21,10 @@ pub struct Config {
     pub relaunch: Relaunch,
     /// The exit status.
     pub exit: Exit,
+    /// Where the events go, if anywhere.
+    pub events: Option<EventsTo>,
+    /// How often they tell the progress.
+    pub progress_every: Option<Duration>,
     /// How much is said.
     pub say: Say,
     /// Which of the command's streams are terminals.
@@ -54,6 +59,11 @@ pub struct Exit {
 }
 
 impl Exit {
+    /// What to exit with where we ended the command for this reason and it had this status.
+    pub fn status(&self, reason: Reason, status: Status) -> Status {
+        if self.preserve { status } else { Status::Code(self.code(reason)) }
+    }
+
     /// The code for this reason.
     pub fn code(&self, reason: Reason) -> u8 {
         self.codes.iter().rev().find(|own| own.reason == reason).map_or_else(|| reason.code(), |own| own.code)
@@ -129,6 +139,8 @@ impl Config {
                 delay: cli.relaunch.relaunch_delay,
             },
             exit: Exit { codes: cli.exit.exit_code, preserve: cli.exit.preserve_status },
+            events: cli.records.events,
+            progress_every: cli.records.progress_every.0,
             say: match (cli.say.quiet, cli.say.verbose, cli.say.explain) {
                 (true, ..) => Say::Nothing,
                 (_, true, _) => Say::Everything,

@@ -68,7 +68,7 @@ fn watched(config: &Config) -> Result<Status, Error> {
         Outcome::Itself(status) => return Ok(status),
         Outcome::Ended(reason, status) => (reason, status),
     };
-    let own = if config.exit.preserve { status } else { Status::Code(config.exit.code(reason)) };
+    let own = config.exit.status(reason, status);
     if config.say >= Say::Warnings {
         eprintln!("idlewatch: {} ({reason}, {own})", reason.meaning());
     }

@@ -1,5 +1,6 @@
 //! How each value is written, and what to say where it is not.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -37,6 +38,26 @@ impl FromStr for ExitCode {
             return Err(format!("0 would make a success of '{name}'; use a number from 1 to 255"));
         }
         Ok(Self { reason, code })
+    }
+}
+
+/// Where the events go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventsTo {
+    /// To this file, at its end.
+    File(PathBuf),
+    /// To this descriptor, which idlewatch was started with.
+    Descriptor(i32),
+}
+
+pub(super) fn events(text: &str) -> Result<EventsTo, String> {
+    match text.strip_prefix("fd:") {
+        None if text.is_empty() => Err("write it like events.jsonl or fd:3".to_owned()),
+        None => Ok(EventsTo::File(text.into())),
+        Some(number) => match number.parse() {
+            Ok(number) if number >= 0 => Ok(EventsTo::Descriptor(number)),
+            _ => Err(format!("'{number}' is no descriptor; write it like fd:3")),
+        },
     }
 }
 

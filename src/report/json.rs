@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
+use crate::exit::Reason;
 use crate::watch::{Event, Moment};
 
 /// The version of the format.
@@ -34,6 +35,9 @@ struct Object<'e> {
 #[derive(Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum Body<'e> {
+    Start { command: &'e [String], pid: i32 },
+    Progress { since_activity: u64, loop_suspicion: u8, state: &'static str },
+    Exit { code: Option<u8>, reason: &'static str, child_status: Option<u8>, child_signal: Option<String> },
     State { from: &'static str, to: &'static str, evidence: &'e str },
     Idle { since_activity: u64, limit: u64 },
     Timeout { limit: u64 },
@@ -59,9 +63,25 @@ impl<W: Write> JsonLines<W> {
         Self { out, run, started }
     }
 
-    /// Writes one event as one line.
+    /// Writes one event as one line; its time of day follows from how long the run had gone on.
     pub fn write(&mut self, at: Moment, event: &Event) -> io::Result<()> {
+        let when = self.started.checked_add(at.since_start()).unwrap_or(self.started);
+        self.write_dated(when, at, event)
+    }
+
+    /// The same, for a run that was not watched all the time: the time of day is known by itself.
+    pub fn write_dated(&mut self, when: SystemTime, at: Moment, event: &Event) -> io::Result<()> {
         let (kind, body) = match event {
+            Event::Started { command, pid } => ("start", Body::Start { command, pid: *pid }),
+            Event::Progress { since_activity, loop_suspicion, state } => {
+                let (since_activity, loop_suspicion) = (milliseconds(*since_activity), *loop_suspicion);
+                ("progress", Body::Progress { since_activity, loop_suspicion, state: state.name() })
+            }
+            Event::Ended { code, reason, child_code, child_signal } => {
+                let reason = reason.map_or("exited", Reason::name);
+                let child_signal = child_signal.map(|signal| signal.to_string());
+                ("exit", Body::Exit { code: *code, reason, child_status: *child_code, child_signal })
+            }
             Event::StateChanged { from, to, evidence } => {
                 ("state", Body::State { from: from.name(), to: to.name(), evidence })
             }
@@ -109,7 +129,6 @@ impl<W: Write> JsonLines<W> {
             Event::AnalysisLost => ("analysis_lost", Body::Nothing {}),
         };
         let elapsed = at.since_start();
-        let when = self.started.checked_add(elapsed).unwrap_or(self.started);
         let object = Object {
             v: VERSION,
             kind,
@@ -120,6 +139,11 @@ impl<W: Write> JsonLines<W> {
         };
         serde_json::to_writer(&mut self.out, &object)?;
         self.out.write_all(b"\n")
+    }
+
+    /// What it writes to.
+    pub const fn out(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// Sends out what is held back.

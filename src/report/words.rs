@@ -6,8 +6,10 @@ use crate::watch::{Event, span};
 pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
     Some(match event {
         Event::StateChanged { to, evidence, .. } => (to.name(), evidence.clone()),
-        // The state that comes with it says the same.
-        Event::IdleWarning { .. } => return None,
+        // The state that comes with it says the same, and the start and the end are plain to see.
+        Event::IdleWarning { .. } | Event::Started { .. } | Event::Progress { .. } | Event::Ended { .. } => {
+            return None;
+        }
         Event::TimeoutWarning { limit } => ("warning", format!("of {} not much is left", span(*limit))),
         Event::LoopWarning { what, suspicion } => (
             "warning",

@@ -1,6 +1,6 @@
 //! The one clock of a run. It stands still while the run is stopped.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::watch::Moment;
 
@@ -20,6 +20,11 @@ impl Clock {
     /// How much time has been watched.
     pub fn now(&self) -> Moment {
         Moment::after_start(self.began.elapsed().saturating_sub(self.stopped))
+    }
+
+    /// The time of day.
+    pub fn time_of_day() -> SystemTime {
+        SystemTime::now()
     }
 
     /// Leaves out the time since `moment`: the run was stopped meanwhile.

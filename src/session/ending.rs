@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use super::events::Events;
 use super::link::Order;
+use super::notes::Tone;
 use super::relay::Found;
 use super::setup::bury;
 use super::{Outcome, Session, Status, tree, typeahead};
-use crate::config::Say;
+use crate::config::{Exit, Say};
 use crate::exit::Reason;
 use crate::signal::Signal;
+use crate::watch::Event;
 
 /// More than any pipe or terminal of the kernel holds. Whatever the command wrote before it ended is within this;
 /// what comes after is from those it left behind.
@@ -35,7 +38,7 @@ impl Session {
     }
 
     /// Passes on the last bytes, ends what has to end, and puts everything back.
-    pub(super) fn end(mut self) -> Outcome {
+    pub(super) fn end(mut self, exit: &Exit) -> (Outcome, Option<Events>) {
         self.drain();
         if self.reason.is_some() {
             self.clear_away();
@@ -51,11 +54,16 @@ impl Session {
         self.monitor.link.order(Order::Finish);
         bury(&self.monitor);
         self.finished = true;
-        match (self.reason, self.ended) {
+        let outcome = match (self.reason, self.ended) {
             (Some(reason), status) => Outcome::Ended(reason, status.unwrap_or(Status::Signal(Signal::KILL))),
             (None, Some(status)) => Outcome::Itself(status),
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
+        };
+        self.report(&ended(outcome, exit));
+        if let Some(dropped @ 1..) = self.events.as_mut().map(Events::finish) {
+            self.tell(Say::Warnings, Tone::Warning, &format!("{dropped} events were dropped"));
         }
+        (outcome, self.events.take())
     }
 
     /// Reads until it would block. Waiting for the end of file would mean waiting for whoever else has the terminal.
@@ -158,6 +166,19 @@ impl Session {
             typeahead::give_back(terminal, &unread);
         }
     }
+}
+
+fn ended(outcome: Outcome, exit: &Exit) -> Event {
+    let (reason, own, status) = match outcome {
+        Outcome::Itself(status) => (None, status, status),
+        Outcome::Ended(reason, status) => (Some(reason), exit.status(reason, status), status),
+    };
+    let parts = |status| match status {
+        Status::Code(code) => (Some(code), None),
+        Status::Signal(signal) => (None, Some(signal)),
+    };
+    let (child_code, child_signal) = parts(status);
+    Event::Ended { code: parts(own).0, reason, child_code, child_signal }
 }
 
 impl Drop for Session {

@@ -10,6 +10,7 @@
 
 mod clock;
 mod ending;
+mod events;
 mod guards;
 mod inherited;
 mod job;
@@ -47,6 +48,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 pub use status::Status;
 
 use self::clock::Clock;
+use self::events::Events;
 use self::guards::Guards;
 use self::link::{News, Order};
 use self::modes::Modes;
@@ -66,7 +68,7 @@ use crate::config::{Config, Say};
 use crate::error::Error;
 use crate::exit::Reason;
 use crate::signal::Signal;
-use crate::watch::{Action, Answer, Moment, Observation, Size, Watcher, span};
+use crate::watch::{Action, Answer, Event, Moment, Observation, Size, Watcher, span};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,13 +82,16 @@ pub enum Outcome {
 /// Runs the command to its end, and again where that was asked for. Gives how it ended the last time, with everything
 /// as it was before.
 pub fn run(config: &Config) -> Result<Outcome, Error> {
+    let inherited = inherited::descriptors();
+    let mut events = open_events(config)?;
     let mut relaunches = Relaunches::new(config);
     let mut argv = config.command.clone();
     loop {
-        let mut session = Session::start(config, argv)?;
+        let mut session = Session::start(config, argv, &inherited, events)?;
         session.watch();
         let (asked, lasted) = (session.watcher.wants_relaunch(), session.clock.now().since_start());
-        let outcome = session.end();
+        let outcome;
+        (outcome, events) = session.end(&config.exit);
         let Some(again) = relaunches.after(&outcome, lasted, asked) else { return Ok(outcome) };
         if config.say >= Say::Warnings {
             let command = again.command();
@@ -97,10 +102,28 @@ pub fn run(config: &Config) -> Result<Outcome, Error> {
                 config.relaunch.most
             );
         }
+        if let Some(events) = &mut events {
+            let Again { count, why, delay, .. } = again.clone();
+            let event = Event::Relaunched { count, why, delay, command: again.command() };
+            events.write(Clock::time_of_day(), Moment::after_start(lasted), &event);
+        }
         if let Some(signal) = signals::pause(again.delay).map_err(|error| Error::internal(error.to_string()))? {
             return Ok(Outcome::Itself(Status::Signal(signal)));
         }
         argv = again.argv;
+    }
+}
+
+fn open_events(config: &Config) -> Result<Option<Events>, Error> {
+    let Some(to) = &config.events else { return Ok(None) };
+    match Events::open(to, events::run_name(), Clock::time_of_day())? {
+        Ok(events) => Ok(Some(events)),
+        Err(events::Loss(what)) => {
+            if config.say >= Say::Warnings {
+                eprintln!("idlewatch: {what}");
+            }
+            Ok(None)
+        }
     }
 }
 
@@ -148,6 +171,9 @@ struct Session {
     /// What guards have said while others still think.
     answers: Vec<Answer>,
     notes: Notes,
+    events: Option<Events>,
+    /// How often, and when next, the events tell the progress.
+    progress: Option<(Duration, Moment)>,
     /// A question to the person, while it is shown.
     prompt: Option<Prompt>,
     /// What lies below it, where a prompt may come.
@@ -193,7 +219,10 @@ impl Session {
             let wake = match self.ended {
                 // The command is gone and others of its tree are not: they give no sign when they go.
                 Some(_) => Some(now + RESCAN),
-                None => self.watcher.deadline().into_iter().chain(self.shells.deadline()).min(),
+                None => {
+                    let progress = self.progress.map(|(_, next)| next);
+                    self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).min()
+                }
             };
             let ready = self.wait(wake.map(|moment| moment.since(now)));
             if wake.is_some_and(|wake| self.clock.now().since(wake) > LATE) {
@@ -203,6 +232,9 @@ impl Session {
                 self.attend(what, events);
             }
             let now = self.clock.now();
+            if self.progress.is_some_and(|(_, next)| now >= next) {
+                self.tell_progress(now);
+            }
             if self.shells.deadline().is_some_and(|deadline| now >= deadline) {
                 self.mind_shells();
             }

@@ -2,6 +2,8 @@
 
 use std::os::fd::AsFd;
 
+use super::clock::Clock;
+use super::events::Loss;
 use super::notes::{Room, Tone};
 use super::pty::Pty;
 use super::relay::Source;
@@ -12,7 +14,7 @@ use crate::config::Say;
 use crate::exit::Reason;
 use crate::report::in_words;
 use crate::signal::Signal;
-use crate::watch::{Action, Answer, Event, Guard, Known, Observation, State};
+use crate::watch::{Action, Answer, Event, Guard, Known, Moment, Observation, State};
 
 impl Session {
     pub(super) fn perform(&mut self, action: &Action) {
@@ -33,7 +35,12 @@ impl Session {
         }
     }
 
-    fn report(&mut self, event: &Event) {
+    /// Tells whoever listens, and the person if it matters to one.
+    pub(super) fn report(&mut self, event: &Event) {
+        let (when, now) = (Clock::time_of_day(), self.clock.now());
+        if let Some(Loss(what)) = self.events.as_mut().and_then(|events| events.write(when, now, event)) {
+            self.tell(Say::Warnings, Tone::Warning, &what);
+        }
         if let Event::StateChanged { to, .. } = event {
             match to {
                 // The guards compare with what they see now.
@@ -56,6 +63,17 @@ impl Session {
         if let Some((what, words)) = in_words(event) {
             self.tell(weight, tone, &format!("{what}: {words}"));
         }
+    }
+
+    pub(super) fn tell_progress(&mut self, now: Moment) {
+        if let Some((every, next)) = &mut self.progress {
+            *next = now + *every;
+        }
+        self.report(&Event::Progress {
+            since_activity: self.watcher.since_activity(now),
+            loop_suspicion: self.watcher.loop_suspicion(now),
+            state: self.watcher.state(),
+        });
     }
 
     /// Says something to the person, where it does not disturb.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 
@@ -14,6 +14,7 @@ use nix::unistd::isatty;
 use portable_pty::PtySize;
 
 use super::clock::Clock;
+use super::events::Events;
 use super::guards::Guards;
 use super::link::News;
 use super::modes::Modes;
@@ -33,7 +34,7 @@ use super::terminal::{Terminal, replace_standard_streams};
 use super::{Session, inherited, tree, typeahead};
 use crate::config::Config;
 use crate::error::Error;
-use crate::watch::{Policy, Size, Stream, Watcher};
+use crate::watch::{Event, Moment, Policy, Size, Stream, Watcher};
 
 /// Programs that start a pager do so because their output is a terminal. Where ours is not, they would not have.
 const NO_PAGER: &[(&str, &str)] = &[
@@ -150,14 +151,19 @@ impl Ground {
 
 impl Session {
     /// Opens everything and starts the command.
-    pub(super) fn start(config: &Config, argv: Vec<OsString>) -> Result<Self, Error> {
-        let inherited = inherited::descriptors();
+    pub(super) fn start(
+        config: &Config,
+        argv: Vec<OsString>,
+        inherited: &[RawFd],
+        events: Option<Events>,
+    ) -> Result<Self, Error> {
+        let words = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let ground = Ground::lay(config)?;
         let Pieces { sources, sinks, given, files } = outputs(&ground)?;
         let (monitor, child, group) = ground.launch(argv, given)?;
         let Ground { own, plan, size, takes_terminal, .. } = ground;
         if !config.relaunches() {
-            let_go(plan, &inherited);
+            let_go(plan, inherited);
         }
         let signals = Signals::catch().map_err(failed("cannot catch signals"))?;
         let prints_to_terminal = ground.terminal.is_some() || [own.stdout, own.stderr].contains(&Own::Terminal);
@@ -191,6 +197,8 @@ impl Session {
             shells: Shells::default(),
             answers: Vec::new(),
             notes: Notes::new(config.say),
+            progress: config.progress_every.filter(|_| events.is_some()).map(|every| (every, Moment::START + every)),
+            events,
             files,
             prompt: None,
             drawn: config.prompts().then(Drawn::default),
@@ -201,6 +209,7 @@ impl Session {
             performing: false,
             buffer: relay::portion(),
         };
+        session.report(&Event::Started { command: words, pid: child });
         session.set_attended(has_person && ground.in_front);
         Ok(session)
     }

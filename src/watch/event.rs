@@ -11,6 +11,33 @@ use crate::signal::Signal;
 /// Something that happened in the run, in the past tense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// The command was started.
+    Started {
+        /// It and its arguments.
+        command: Vec<String>,
+        /// Its process id.
+        pid: i32,
+    },
+    /// How it goes.
+    Progress {
+        /// How long nothing that counts has changed.
+        since_activity: Duration,
+        /// 0 to 100.
+        loop_suspicion: u8,
+        /// What it is doing.
+        state: State,
+    },
+    /// The run is over.
+    Ended {
+        /// The exit code of idlewatch; none: it dies of the same signal as the command.
+        code: Option<u8>,
+        /// Why it was ended; none: it ended by itself.
+        reason: Option<Reason>,
+        /// The command's own exit code, if it has one.
+        child_code: Option<u8>,
+        /// The signal that ended the command, if one did.
+        child_signal: Option<Signal>,
+    },
     /// The state changed.
     StateChanged {
         /// What it was.

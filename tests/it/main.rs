@@ -10,6 +10,7 @@ mod completions;
 mod configuration;
 mod ends;
 mod environment;
+mod events;
 mod generated;
 mod invariants;
 mod jobs;
