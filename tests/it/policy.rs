@@ -133,6 +133,20 @@ fn nudges_are_submitted_to_programs_that_read_lines_and_to_those_that_read_keys(
     }
 }
 
+#[test]
+fn a_program_that_waits_for_a_server_in_another_thread_is_not_asking() {
+    if !has("python3") {
+        return;
+    }
+    let script = "import select, socket, threading\n\
+                  ours, theirs = socket.socketpair()\n\
+                  threading.Thread(target=lambda: select.select([ours], [], []), daemon=True).start()\n\
+                  print('working', flush=True)\n\
+                  select.select([open('/dev/tty')], [], [])";
+    let output = Run::new(&["--idle", "1s", "--no-guard"], &["python3", "-c", script]).output();
+    assert_eq!(output.status.code(), Some(121), "{}", stderr(&output));
+}
+
 /// Nudges a program that says back what was submitted to it, without a terminal and in one.
 fn is_nudged(command: &[&OsStr]) {
     let options = ["--idle", "2s", "--no-guard", "-v", "--on-waiting", "nudge:go on,wait:1s,stop"];
