@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::guarding::{Bounds, Guarding, Ruling};
 use super::nudge::{Next, Nudge, Shown};
+use super::screen::Cursor;
 use super::waiting::Wait;
 use super::{Action, Answer, Event, Guard, Known, Look, Moment, Order, Policy, State, Step};
 use crate::exit::Reason;
@@ -31,8 +32,8 @@ pub(super) struct Situation<'a> {
     pub(super) typed: Option<Moment>,
     /// When the command said that it is finished.
     pub(super) done: Option<Moment>,
-    /// The rows of the screen, and the one the cursor is in.
-    pub(super) rows: &'a dyn Fn() -> (Vec<String>, usize),
+    /// The rows of the screen, and the cursor.
+    pub(super) rows: &'a dyn Fn() -> (Vec<String>, Cursor),
     pub(super) byte: Option<Moment>,
     pub(super) change: Option<Moment>,
     /// What the profile says of a turn that is in progress.
@@ -309,8 +310,8 @@ impl Ladder {
 
     fn go_on_nudging(&mut self, situation: &Situation<'_>, actions: &mut Vec<Action>) {
         let Some(nudge) = &mut self.nudge else { return };
-        let (rows, cursor_row) = (situation.rows)();
-        let shown = Shown { rows: &rows, cursor_row, byte: situation.byte, change: situation.change };
+        let (rows, cursor) = (situation.rows)();
+        let shown = Shown { rows: &rows, cursor, byte: situation.byte, change: situation.change };
         let failed = match nudge.step(situation.now, shown) {
             Next::Wait(_) => return,
             Next::Type(bytes) => return actions.push(Action::Type(bytes)),

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use super::screen::Cursor;
 use super::{Known, Look, Moment};
 
 /// The submit key follows the body no sooner than this, or it is taken for a part of it.
@@ -17,6 +18,8 @@ const MOVES: Duration = Duration::from_secs(3);
 const GIVE_UP: Duration = Duration::from_secs(15);
 /// A line that is longer than this loses its end in the kernel's line mode, the newline included.
 const LONGEST_LINE: usize = 4095;
+/// So many letters of its end tell the text from what else is on the screen.
+const LETTERS: usize = 12;
 
 /// A nudge on its way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,15 +32,22 @@ pub(super) struct Nudge {
 enum Stage {
     /// The body was typed at this moment.
     Typed(Moment),
-    /// The key was pressed first and last at these moments, with this in the cursor's row before.
-    Submitted { first: Moment, last: Moment, row: usize, before: String },
+    /// The key was pressed first and last at these moments, with the end of the text in this place before.
+    Submitted { first: Moment, last: Moment, place: Option<Place> },
+}
+
+/// Where the end of the text stood: so many rows above the cursor, which goes along when a screen scrolls or grows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    above_cursor: isize,
+    row: String,
 }
 
 /// What the screen shows now.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown<'a> {
     pub(super) rows: &'a [String],
-    pub(super) cursor_row: usize,
+    pub(super) cursor: Cursor,
     /// The last byte that was printed.
     pub(super) byte: Option<Moment>,
     /// The last visible change that was no animation.
@@ -85,12 +95,14 @@ impl Nudge {
                 if now < ready {
                     return Next::Wait(ready);
                 }
-                let before = shown.rows.get(shown.cursor_row).cloned().unwrap_or_default();
-                self.stage = Stage::Submitted { first: now, last: now, row: shown.cursor_row, before };
+                let place = Place::of(&self.text, shown);
+                self.stage = Stage::Submitted { first: now, last: now, place };
                 Next::Type(b"\r".to_vec())
             }
-            Stage::Submitted { first, last, row, before } => {
-                if self.moved(shown, *first, *row, before) {
+            Stage::Submitted { first, last, place } => {
+                // Where the text never stood, something else has to change.
+                let changed = || shown.change.is_some_and(|change| change > *first);
+                if place.as_ref().map_or_else(changed, |place| place.is_left(shown)) {
                     return Next::Sent;
                 }
                 if now.since(*first) >= GIVE_UP {
@@ -99,25 +111,53 @@ impl Nudge {
                 if now.since(*last) < MOVES {
                     return Next::Wait(*last + MOVES);
                 }
-                let (first, row, before) = (*first, *row, before.clone());
-                self.stage = Stage::Submitted { first, last: now, row, before };
+                self.stage = Stage::Submitted { first: *first, last: now, place: place.clone() };
                 Next::Type(b"\r".to_vec())
             }
         }
     }
+}
 
-    /// Whether the screen shows that the key was taken: the text is gone from where it was typed, or, where it never
-    /// stood there, something else has changed.
-    fn moved(&self, shown: Shown<'_>, submitted: Moment, row: usize, before: &str) -> bool {
-        let end: String = {
-            let letters: Vec<char> = self.text.trim_end().chars().collect();
-            letters[letters.len().saturating_sub(12)..].iter().collect()
-        };
-        if before.contains(end.trim()) {
-            return shown.rows.get(row).is_none_or(|now| now != before);
+impl Place {
+    /// The lowest row in which the text ends; it may have begun in the row above.
+    fn of(text: &str, shown: Shown<'_>) -> Option<Self> {
+        let letters: Vec<char> = letters(text).collect();
+        let end: String = letters[letters.len().saturating_sub(LETTERS)..].iter().collect();
+        if end.is_empty() {
+            return None;
         }
-        shown.change.is_some_and(|change| change > submitted)
+        let ends_in = |index: &usize| {
+            let above: String = index.checked_sub(1).map(|above| letters_of(shown, above)).unwrap_or_default();
+            let both = format!("{above}{}", letters_of(shown, *index));
+            both.rfind(&end).is_some_and(|at| at + end.len() > above.len())
+        };
+        let at_cursor = Some(shown.cursor.row).filter(ends_in);
+        let row = at_cursor.or_else(|| (0..shown.rows.len()).rev().find(ends_in))?;
+        Some(Self { above_cursor: shown.cursor.row.cast_signed() - row.cast_signed(), row: shown.rows[row].clone() })
     }
+
+    /// Whether the text stands there no more. A program that took the key for a new line of the text is not done:
+    /// its cursor is below the text in a row without letters, indented as the text is.
+    fn is_left(&self, shown: Shown<'_>) -> bool {
+        let is_here = |rows_up: isize| {
+            let row = shown.cursor.row.checked_add_signed(-rows_up).and_then(|row| shown.rows.get(row));
+            row.is_some_and(|row| *row == self.row)
+        };
+        let continues = || {
+            let blank = letters_of(shown, shown.cursor.row).is_empty();
+            self.above_cursor == 0 && shown.cursor.col > 0 && blank && is_here(1)
+        };
+        !is_here(self.above_cursor) && !continues()
+    }
+}
+
+fn letters_of(shown: Shown<'_>, row: usize) -> String {
+    shown.rows.get(row).map(|row| letters(row).collect()).unwrap_or_default()
+}
+
+/// What stays the same when a text is wrapped, indented and framed.
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\u{2500}'..='\u{259f}'))
 }
 
 #[cfg(test)]
@@ -129,7 +169,7 @@ mod tests {
     }
 
     fn shown(rows: &[String], byte: u64) -> Shown<'_> {
-        Shown { rows, cursor_row: 0, byte: Some(at(byte)), change: None }
+        Shown { rows, cursor: Cursor { row: 0, col: 7 }, byte: Some(at(byte)), change: None }
     }
 
     #[test]
@@ -186,5 +226,46 @@ mod tests {
         assert_eq!(Nudge::begin(at(0), "a\nb", Some(&look)).unwrap().1, b"\x1b[200~a\nb\x1b[201~");
         let look = Look { line_mode: Known::No, paste: Known::No, ..Look::default() };
         assert_eq!(Nudge::begin(at(0), "a\nb", Some(&look)).unwrap().1, b"a b");
+    }
+
+    /// Types `text` so that the screen is `before`, presses the key so that it is `after`.
+    fn is_taken(text: &str, before: (&str, usize, usize), after: (&str, usize, usize)) -> bool {
+        let screen = |(rows, ..): (&str, usize, usize)| rows.split('|').map(str::to_owned).collect::<Vec<String>>();
+        let cursor = |(_, row, col)| Cursor { row, col };
+        let mut nudge = Nudge::begin(at(0), text, None).unwrap().0.unwrap();
+        let (rows, cursor_before) = (screen(before), cursor(before));
+        let typed = Shown { rows: &rows, cursor: cursor_before, byte: Some(at(10)), change: Some(at(10)) };
+        assert_eq!(nudge.step(at(300), typed), Next::Type(b"\r".to_vec()));
+        let (rows, cursor) = (screen(after), cursor(after));
+        let taken = Shown { rows: &rows, cursor, byte: Some(at(900)), change: Some(at(900)) };
+        nudge.step(at(1000), taken) == Next::Sent
+    }
+
+    #[test]
+    fn a_line_that_stays_where_it_was_typed_is_taken_when_the_cursor_leaves_it() {
+        assert!(is_taken("go on", ("$ go on", 0, 7), ("$ go on|got it|$ ", 2, 2)));
+        assert!(is_taken("sleep 60", ("$ sleep 60", 0, 10), ("$ sleep 60|", 1, 0)), "and nothing is printed");
+        assert!(is_taken("go on", ("$ x|$ go on", 1, 7), ("$ go on|$ ", 1, 2)), "and the screen scrolls");
+    }
+
+    #[test]
+    fn a_text_that_was_wrapped_is_found() {
+        let wrapped = "> are you still|  there and well?";
+        assert!(!is_taken("are you still there and well?", (wrapped, 1, 17), (wrapped, 1, 17)));
+        assert!(is_taken("are you still there and well?", (wrapped, 1, 17), ("> ", 0, 2)));
+        let framed = "╭──────────╮|│ > are you│|│ there?   │|╰──────────╯";
+        assert!(!is_taken("are you there?", (framed, 2, 8), (framed, 2, 8)));
+    }
+
+    #[test]
+    fn a_text_away_from_the_cursor_is_found_and_goes_along_with_a_screen_that_grows() {
+        let typed = ("* busy|> go on|", 2, 0);
+        assert!(!is_taken("go on", typed, ("* busy|  a tip|> go on|", 3, 0)));
+        assert!(is_taken("go on", typed, ("* busy|> go on|> |", 3, 0)));
+    }
+
+    #[test]
+    fn a_key_that_was_taken_for_a_new_line_of_the_text_is_pressed_again() {
+        assert!(!is_taken("go on", ("> go on|  status", 0, 7), ("> go on||  status", 1, 2)));
     }
 }

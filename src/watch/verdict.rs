@@ -115,7 +115,9 @@ impl Facts<'_> {
         if look.line_mode == Known::Yes && look.echo == Known::No && look.reads_terminal != Known::No {
             return Some("the terminal does not show what is typed: a password");
         }
-        (look.reads_terminal == Known::Yes).then_some("it is blocked in a read from the terminal")
+        // A program that works on a turn listens to its user all the same.
+        let listens = self.reading.turn.is_some();
+        (look.reads_terminal == Known::Yes && !listens).then_some("it is blocked in a read from the terminal")
     }
 
     /// The next moment at which the state can change by itself.

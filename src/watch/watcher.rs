@@ -258,7 +258,7 @@ impl Watcher {
             wait: self.reading.wait.as_ref(),
             typed: self.sight.last_typed,
             done: self.done,
-            rows: &|| self.sight.with_view(|view| (view.rows.to_vec(), view.cursor.row)),
+            rows: &|| self.sight.with_view(|view| (view.rows.to_vec(), view.cursor)),
             byte: clocks.byte,
             change: clocks.change,
             turn: self.reading.turn.as_deref(),

@@ -1,8 +1,10 @@
 //! What is done about it, with real processes: exit codes, guards, nudges, relaunches.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::process::Stdio;
 
-use crate::support::{Run, has};
+use crate::support::{Run, fixture, has, has_python_module, node_package, without_terminal};
 
 /// Prints a question and waits for its answer on the terminal.
 const ASKS: &str = "printf 'Name? '; read name; echo \"hello $name\"";
@@ -124,11 +126,62 @@ fn nudges_are_submitted_to_programs_that_read_lines_and_to_those_that_read_keys(
         let options = ["--idle", "700ms", "--no-guard", "--nudge", text, "--max-nudges", "1", "--nudge-wait", "300ms"];
         let waiting = format!("nudge:{text},wait:2s,stop");
         let options = [&options[..], &["--on-waiting", &waiting, "-v"]].concat();
-        let output = Run::new(&options, command).command().stdin(std::process::Stdio::null()).output().unwrap();
+        let output = Run::new(&options, command).command().stdin(Stdio::null()).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains(answer), "{program}: {text:?} {}", stderr(&output));
         assert!(stderr(&output).contains("typed and submitted"), "{program}: {}", stderr(&output));
     }
+}
+
+#[test]
+fn a_program_that_waits_for_a_server_in_another_thread_is_not_asking() {
+    if !has("python3") {
+        return;
+    }
+    let script = "import select, socket, threading\n\
+                  ours, theirs = socket.socketpair()\n\
+                  threading.Thread(target=lambda: select.select([ours], [], []), daemon=True).start()\n\
+                  print('working', flush=True)\n\
+                  select.select([open('/dev/tty')], [], [])";
+    let output = Run::new(&["--idle", "1s", "--no-guard"], &["python3", "-c", script]).output();
+    assert_eq!(output.status.code(), Some(121), "{}", stderr(&output));
+}
+
+/// Nudges a program that says back what was submitted to it, without a terminal and in one.
+fn is_nudged(command: &[&OsStr]) {
+    let options = ["--idle", "2s", "--no-guard", "-v", "--on-waiting", "nudge:go on,wait:1s,stop"];
+    let options = [&options[..], &["--on-idle", "nudge:go on,wait:1s,stop", "--max-nudges", "1"]].concat();
+    // The test's terminal answers no questions.
+    let run = Run::new(&options, command).variable("TERM", "xterm").variable("PROMPT_TOOLKIT_NO_CPR", "1");
+
+    let output = without_terminal(&mut run.command()).stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text.matches("got: go on").count(), 1, "{command:?}: {text:?} {}", stderr(&output));
+    assert!(stderr(&output).contains("nudged: typed and submitted 'go on'"), "{command:?}: {}", stderr(&output));
+    assert!(matches!(output.status.code(), Some(121 | 123)), "{command:?}: {}", stderr(&output));
+
+    let mut run = run.in_terminal();
+    let said = ["got: go on", "nudged: typed and submitted 'go on'"];
+    run.until("the answer and the notice", |run| said.iter().all(|text| run.text().contains(text)));
+    assert_eq!(run.text().matches("got: go on").count(), 1, "{command:?}: {:?}", run.text());
+}
+
+#[test]
+fn a_nudge_is_submitted_to_a_program_of_prompt_toolkit() {
+    if has_python_module("prompt_toolkit") {
+        is_nudged(&["python3".as_ref(), fixture("prompt_toolkit_echo.py").as_os_str()]);
+    }
+}
+
+#[test]
+fn a_nudge_is_submitted_to_a_program_of_ink() {
+    let Some(packages) = node_package("ink-text-input", "ink") else { return };
+    // Modules are looked for beside the script.
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("echo.mjs");
+    fs::copy(fixture("ink/echo.mjs"), &script).unwrap();
+    std::os::unix::fs::symlink(packages.join("node_modules"), folder.path().join("node_modules")).unwrap();
+    is_nudged(&["node".as_ref(), script.as_os_str()]);
 }
 
 #[test]
@@ -165,7 +218,7 @@ fn a_file_that_the_command_prints_to_directly_is_watched_too() {
     let script = "for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done; sleep 300";
     let log = fs::File::create(folder.path().join("log")).unwrap();
     let mut command = Run::sh(&["--pty", "mirror", "--idle", "1s", "--no-guard"], script).command();
-    let output = command.stdin(std::process::Stdio::null()).stdout(log).output().unwrap();
+    let output = command.stdin(Stdio::null()).stdout(log).output().unwrap();
     assert_eq!(output.status.code(), Some(121), "{}", stderr(&output));
     assert_eq!(fs::read_to_string(folder.path().join("log")).unwrap(), "1\n2\n3\n4\n5\n6\n");
 }

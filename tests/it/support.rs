@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,9 +30,39 @@ pub fn has(name: &str) -> bool {
     if std::env::split_paths(&path).any(|folder| folder.join(name).is_file()) {
         return true;
     }
+    is_missing(name)
+}
+
+fn is_missing(name: &str) -> bool {
     assert!(std::env::var_os("IDLEWATCH_TEST_REQUIRE_ALL").is_none(), "{name} is not installed");
     eprintln!("skipped: {name} is not installed");
     false
+}
+
+/// The same for a module of Python's.
+pub fn has_python_module(name: &str) -> bool {
+    if !has("python3") {
+        return false;
+    }
+    let import = Command::new("python3").args(["-c", &format!("import {name}")]).stderr(Stdio::null()).status();
+    import.is_ok_and(|status| status.success()) || is_missing(name)
+}
+
+/// The same for a package of node's; gives the folder whose `node_modules` it is in.
+///
+/// `IDLEWATCH_TEST_NODE_MODULES` names that folder; without it, it is the one of the fixture.
+pub fn node_package(name: &str, fixture: &str) -> Option<PathBuf> {
+    if !has("node") {
+        return None;
+    }
+    let folder = std::env::var_os("IDLEWATCH_TEST_NODE_MODULES").map_or_else(|| self::fixture(fixture), PathBuf::from);
+    let found = folder.join("node_modules").join(name).is_dir() || is_missing(name);
+    found.then_some(folder)
+}
+
+/// A file or folder among the fixtures.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 /// idlewatch, or another program to compare it with, around a command.

@@ -262,6 +262,31 @@ fn a_nudge_is_typed_and_submitted_and_its_echo_does_not_count() {
 }
 
 #[test]
+fn a_line_that_stays_on_the_screen_is_submitted_once() {
+    let mut watched = Watched::with(nudging(&["sleep 600"], 1));
+    watched.finds(Look { line_mode: Known::No, ..Look::default() });
+    watched.prints("hello\r\n> ").passes(seconds(60)).prints("sleep 600").passes(seconds(1));
+    watched.prints("\r\n").passes(seconds(20));
+    let typed: Vec<&[u8]> = watched.typed.iter().map(|(_, bytes)| bytes.as_slice()).collect();
+    assert_eq!(typed, [b"sleep 600" as &[u8], b"\r"]);
+    assert!(watched.events.iter().any(|(_, event)| matches!(event, Event::Nudged { failed: None, .. })));
+}
+
+#[test]
+fn a_turn_that_hangs_is_nudged_although_the_program_listens_to_its_user() {
+    let nudges = nudging(&["please go on"], 1);
+    let mut watched = Watched::with(|policy| {
+        nudges(policy);
+        policy.profile = idlewatch::profiles::by_name("claude");
+    });
+    watched.finds(Look { line_mode: Known::No, reads_terminal: Known::Yes, ..Look::default() });
+    watched.observes(&Observation::Attended(true));
+    watched.prints("\x1b[2J\x1b[Hhello\r\n\r\n✻ Thinking…\r\n\r\n❯ \r\n  esc to interrupt\x1b[A\r\x1b[2C");
+    watched.passes(seconds(61));
+    assert_eq!(watched.typed.first(), Some(&(seconds(60), b"please go on".to_vec())), "{:?}", watched.states());
+}
+
+#[test]
 fn progress_after_a_nudge_starts_a_new_period_and_the_number_is_counted() {
     let mut watched = Watched::with(nudging(&["one", "two"], 2));
     watched.finds(Look { line_mode: Known::Yes, ..Look::default() });

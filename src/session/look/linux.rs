@@ -30,17 +30,22 @@ pub fn reads_terminal(root: i32, foreground: i32, device: u64) -> Known {
 
 fn waits_for_keyboard(pid: i32, device: u64) -> Known {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Known::Unknown };
-    let mut answer = Known::No;
+    let (mut targets, mut hidden) = (Vec::new(), false);
     for thread in threads.flatten() {
         // Denied for a process of another user, such as sudo.
         let Ok(call) = fs::read_to_string(thread.path().join("syscall")) else { return Known::Unknown };
-        match Call::parse(&call).map_or(Known::No, |call| call.waits_for(pid, device)) {
-            Known::Yes => return Known::Yes,
-            Known::Unknown => answer = Known::Unknown,
-            Known::No => {}
+        match Call::parse(&call).map_or_else(|| Some(Vec::new()), |call| call.targets(pid, device)) {
+            Some(more) => targets.extend(more),
+            None => hidden = true,
         }
     }
-    answer
+    match (targets.contains(&Target::Terminal), targets.contains(&Target::Other)) {
+        (true, false) => Known::Yes,
+        // An event loop has both whether it waits for the person or for a server, in one thread or in two.
+        (true, true) => Known::Unknown,
+        (false, _) if hidden => Known::Unknown,
+        (false, _) => Known::No,
+    }
 }
 
 /// A blocked system call.
@@ -72,9 +77,10 @@ impl Call {
         Some(Self { number, arguments })
     }
 
-    fn waits_for(&self, pid: i32, device: u64) -> Known {
+    /// What it waits to read from; none if that cannot be seen.
+    fn targets(&self, pid: i32, device: u64) -> Option<Vec<Target>> {
         let [first, second, ..] = self.arguments;
-        let targets = match self.number {
+        match self.number {
             libc::SYS_read | libc::SYS_readv => Some(vec![target(pid, first, device)]),
             libc::SYS_ppoll => polled(pid, first, second, device),
             #[cfg(target_arch = "x86_64")]
@@ -85,14 +91,7 @@ impl Call {
             libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => registered(pid, first, device),
             #[cfg(target_arch = "x86_64")]
             libc::SYS_epoll_wait => registered(pid, first, device),
-            _ => return Known::No,
-        };
-        let Some(targets) = targets else { return Known::Unknown };
-        match (targets.contains(&Target::Terminal), targets.contains(&Target::Other)) {
-            (true, false) => Known::Yes,
-            // An event loop has both whether it waits for the person or for a server.
-            (true, true) => Known::Unknown,
-            (false, _) => Known::No,
+            _ => Some(Vec::new()),
         }
     }
 }
