@@ -164,7 +164,7 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l stdin -d 'What the 
 pty\t'The pseudo-terminal, whatever idlewatch\'s own standard input is'
 inherit\t'idlewatch\'s own standard input, untouched'
 null\t'Nothing'"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l size -d 'The size of the terminal where there is none to take it from' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l size -d 'The size of the command\'s terminal, whatever that of ours is' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l config -d 'Read this file instead of $XDG_CONFIG_HOME/idlewatch/config.toml (/dev/null: no file)' -r -F
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-guard -d 'Let nothing defer'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l preserve-status -d 'Exit with the command\'s own status even where idlewatch ended it'

@@ -356,7 +356,7 @@ pub struct TerminalArgs {
     #[arg(long, value_name = "FROM", value_enum, default_value_t = StdinArg::Auto)]
     pub stdin: StdinArg,
 
-    /// The size of the terminal where there is none to take it from
+    /// The size of the command's terminal, whatever that of ours is
     #[arg(long, value_name = "COLSxROWS", value_parser = size)]
     pub size: Option<Size>,
 }

@@ -8,7 +8,7 @@
 //! - [`cli`] is what was typed; [`layers`] puts the environment, the configuration file and the profile in front of
 //!   it; [`config`] and [`detection`] are what it means, [`profiles`] what is known of programs.
 //! - [`manual`] is what the man page says beyond the options.
-//! - [`signal`], [`exit`], [`error`]: the words that every layer shares.
+//! - [`signal`], [`mod@exit`], [`error`]: the words that every layer shares.
 
 pub mod cast;
 pub mod cli;
@@ -43,7 +43,7 @@ pub fn run() -> ! {
     match result {
         Ok(status) => status.leave(),
         Err(error) => {
-            eprintln!("idlewatch: {error}");
+            report::say(&format!("{error}"));
             exit(i32::from(error.code()))
         }
     }
@@ -70,7 +70,7 @@ fn watched(config: &Config) -> Result<Status, Error> {
     };
     let own = config.exit.status(reason, status);
     if config.say >= Say::Warnings {
-        eprintln!("idlewatch: {} ({reason}, {own})", reason.meaning());
+        report::say(&format!("{} ({reason}, {own})", reason.meaning()));
     }
     Ok(own)
 }

@@ -52,6 +52,11 @@ impl Signal {
         self.0
     }
 
+    /// Whether it is usually sent to end a process.
+    pub const fn ends(self) -> bool {
+        matches!(self.0, libc::SIGHUP | libc::SIGINT | libc::SIGQUIT | libc::SIGKILL | libc::SIGTERM | libc::SIGABRT)
+    }
+
     /// Whether its default action is to stop a process.
     pub const fn stops(self) -> bool {
         matches!(self.0, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU)

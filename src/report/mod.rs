@@ -2,9 +2,11 @@
 #![forbid(unsafe_code)]
 
 mod json;
+mod say;
 mod timeline;
 mod words;
 
 pub use json::JsonLines;
+pub use say::say;
 pub use timeline::{Timeline, plain};
 pub use words::in_words;

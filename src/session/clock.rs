@@ -27,10 +27,31 @@ impl Clock {
         SystemTime::now()
     }
 
+    /// How long the machine has been suspended since it was started. The monotonic clock does not count that.
+    #[cfg(target_os = "linux")]
+    pub fn suspended() -> Duration {
+        read(libc::CLOCK_BOOTTIME).saturating_sub(read(libc::CLOCK_MONOTONIC))
+    }
+
+    /// How long the machine has been suspended, which nobody can tell here.
+    #[cfg(not(target_os = "linux"))]
+    pub fn suspended() -> Duration {
+        Duration::ZERO
+    }
+
     /// Leaves out the time since `moment`: the run was stopped meanwhile.
     pub fn rewind_to(&mut self, moment: Moment) -> Duration {
         let gap = self.now().since(moment);
         self.stopped += gap;
         gap
     }
+}
+
+#[cfg(target_os = "linux")]
+fn read(clock: libc::clockid_t) -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call writes one timespec, and `time` is one.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Duration::new(seconds.unwrap_or(0), nanoseconds.unwrap_or(0))
 }

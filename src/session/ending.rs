@@ -39,12 +39,12 @@ impl Session {
 
     /// Passes on the last bytes, ends what has to end, and puts everything back.
     pub(super) fn end(mut self, exit: &Exit) -> (Outcome, Option<Events>) {
+        self.close_prompt();
         self.drain();
         if self.reason.is_some() {
             self.clear_away();
             self.drain();
         }
-        self.close_prompt();
         self.take_title_back();
         self.flush();
         self.restore_screen();
@@ -97,11 +97,22 @@ impl Session {
     fn wait_for(&mut self, sink: usize) -> bool {
         let Some(fd) = self.sinks[sink].fd() else { return false };
         let mut fds = [PollFd::new(fd, PollFlags::POLLOUT), PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
-        let polled = poll(&mut fds, PollTimeout::NONE);
+        // Whatever we ended does not wait for a reader that has stopped.
+        let patience = match (self.reason, self.give_up) {
+            (_, true) => PollTimeout::ZERO,
+            (Some(_), false) => PollTimeout::from(2000_u16),
+            (None, false) => PollTimeout::NONE,
+        };
+        let polled = poll(&mut fds, patience);
+        if polled == Ok(0) {
+            self.give_up = true;
+            return false;
+        }
         if polled.is_ok() && fds[1].any().unwrap_or(false) {
             let ends = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
             if let Some((signal, _)) = self.signals.arrived().into_iter().find(|(signal, _)| ends.contains(signal)) {
                 self.ended = Some(Status::Signal(signal));
+                self.give_up = true;
                 return false;
             }
         }
@@ -111,6 +122,13 @@ impl Session {
 
     /// Ends whoever of the tree is left, and says who could not be ended.
     fn clear_away(&mut self) {
+        if !self.kills {
+            let rest = self.rest();
+            if !rest.is_empty() {
+                self.tell_rest("left running", &rest);
+            }
+            return;
+        }
         let begun = self.clock.now();
         loop {
             let rest = self.rest();
@@ -118,13 +136,16 @@ impl Session {
                 return;
             }
             if self.clock.now().since(begun) > PATIENCE {
-                let names: Vec<String> = rest.iter().map(ToString::to_string).collect();
-                eprintln!("idlewatch: could not be killed and still there: {}\r", names.join(", "));
-                return;
+                return self.tell_rest("could not be killed and still there", &rest);
             }
-            tree::signal_all(self.monitor.pid, self.group, Signal::KILL);
+            tree::signal_all(self.monitor.pid, self.target(), Signal::KILL);
             std::thread::sleep(super::RESCAN);
         }
+    }
+
+    fn tell_rest(&mut self, what: &str, rest: &[tree::Process]) {
+        let names: Vec<String> = rest.iter().map(ToString::to_string).collect();
+        self.tell(Say::Warnings, Tone::Act, &format!("{what}: {}", names.join(", ")));
     }
 
     /// Undoes the modes that the command left on.

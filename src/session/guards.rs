@@ -99,7 +99,7 @@ impl Guards {
     fn children(&mut self, root: i32) -> Option<String> {
         let family: HashSet<(i32, u64)> =
             tree::descendants(root)?.into_iter().map(|process| (process.pid, process.started)).collect();
-        let before = self.family.replace(family.clone())?;
+        let Some(before) = self.family.replace(family.clone()) else { return Some(MEASURING.to_owned()) };
         let (begun, ended) = (family.difference(&before).count(), before.difference(&family).count());
         (begun + ended > 0).then(|| format!("{begun} processes have begun and {ended} have ended"))
     }
@@ -109,7 +109,7 @@ impl Guards {
         let known = self.files.iter_mut().find(|(known, _)| known == path);
         let Some((_, before)) = known else {
             self.files.push((path.to_owned(), mark));
-            return None;
+            return Some(MEASURING.to_owned());
         };
         let before = std::mem::replace(before, mark);
         match (before, mark) {
@@ -165,7 +165,7 @@ mod tests {
         fs::write(&file, "a").unwrap();
         for path in [file.clone(), folder.path().to_owned()] {
             let (mut guards, guard) = (Guards::default(), Guard::File(path));
-            assert_eq!(says(&mut guards, 0, &guard), None);
+            assert_eq!(says(&mut guards, 0, &guard).as_deref(), Some(MEASURING));
             assert_eq!(says(&mut guards, 1, &guard), None);
             let text = fs::read_to_string(&file).unwrap();
             fs::write(&file, text + "more").unwrap();
@@ -179,7 +179,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("late");
         let (mut guards, guard) = (Guards::default(), Guard::File(file.clone()));
-        assert_eq!(says(&mut guards, 0, &guard), None);
+        assert_eq!(says(&mut guards, 0, &guard).as_deref(), Some(MEASURING));
         fs::write(&file, "here").unwrap();
         assert!(says(&mut guards, 1, &guard).unwrap().contains("has changed"));
     }

@@ -41,6 +41,11 @@ impl Session {
         }
     }
 
+    /// Whom to signal where the tree is not known: the command's process group, or itself where that is ours too.
+    pub(super) fn target(&self) -> i32 {
+        if self.place == Place::Ours { self.child } else { -self.group }
+    }
+
     /// Signals the command's process group at once, without the detour over the monitor.
     pub(super) fn signal_group(&self, signal: Signal) {
         if let (None, Place::Job { .. } | Place::SessionLeader | Place::Orphaned) = (self.ended, self.place) {
@@ -107,6 +112,7 @@ impl Session {
     /// The command was stopped, so we stop too, for the shell to see; unless it only wanted the terminal and can
     /// have it.
     pub(super) fn stopped(&mut self, signal: Signal) {
+        self.close_prompt();
         self.relay_all();
         let ours = self.terminal.as_ref().is_some_and(Terminal::is_ours);
         let has_it = self.pty.as_ref().and_then(Pty::foreground) == Some(self.group);
@@ -139,7 +145,7 @@ impl Session {
     /// Passes on what is there, so that it is shown under the settings it was printed for.
     fn relay_all(&mut self) {
         for index in 0..self.sources.len() {
-            while self.relay(index) == Found::More {}
+            while self.sinks[self.sources[index].sink].has_room() && self.relay(index) == Found::More {}
         }
     }
 
@@ -168,8 +174,8 @@ impl Session {
     /// Somebody continued us from outside. How long we stood still is not known, so nothing is held against the
     /// command.
     pub(super) fn continued(&mut self) {
-        let now = self.clock.now();
-        self.skip_to(now);
+        self.skip_to(self.asleep);
+        self.close_prompt();
         self.relay_all();
         if let (Some(terminal), true) = (&self.terminal, self.pty.is_some()) {
             match (terminal.is_ours(), terminal.is_raw()) {
@@ -196,6 +202,7 @@ impl Session {
         if let Some(terminal) = &mut self.terminal {
             terminal.forget();
         }
+        self.dismissed = true;
         for source in self.sources.iter_mut().filter(|source| source.is_terminal()) {
             source.close();
         }

@@ -26,6 +26,7 @@ mod pty;
 mod queries;
 mod relaunch;
 mod relay;
+mod run;
 mod setup;
 mod shell;
 mod signals;
@@ -45,6 +46,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+pub use run::run;
 pub use status::Status;
 
 use self::clock::Clock;
@@ -58,17 +60,14 @@ use self::place::Place;
 use self::prompt::{Drawn, Prompt};
 use self::pty::Pty;
 use self::queries::Queries;
-use self::relaunch::{Again, Relaunches};
 use self::relay::{Found, Keyboard, Source};
 use self::shell::Shells;
 use self::signals::{Origin, Signals};
 use self::sink::Sink;
 use self::terminal::Terminal;
-use crate::config::{Config, Say};
-use crate::error::Error;
 use crate::exit::Reason;
 use crate::signal::Signal;
-use crate::watch::{Action, Answer, Event, Moment, Observation, Size, Watcher, span};
+use crate::watch::{Action, Answer, Moment, Observation, Size, Watcher};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,54 +76,6 @@ pub enum Outcome {
     Itself(Status),
     /// We ended it for this reason, and this was its own status.
     Ended(Reason, Status),
-}
-
-/// Runs the command to its end, and again where that was asked for. Gives how it ended the last time, with everything
-/// as it was before.
-pub fn run(config: &Config) -> Result<Outcome, Error> {
-    let inherited = inherited::descriptors();
-    let mut events = open_events(config)?;
-    let mut relaunches = Relaunches::new(config);
-    let mut argv = config.command.clone();
-    loop {
-        let mut session = Session::start(config, argv, &inherited, events)?;
-        session.watch();
-        let (asked, lasted) = (session.watcher.wants_relaunch(), session.clock.now().since_start());
-        let outcome;
-        (outcome, events) = session.end(&config.exit);
-        let Some(again) = relaunches.after(&outcome, lasted, asked) else { return Ok(outcome) };
-        if config.say >= Say::Warnings {
-            let command = again.command();
-            let Again { count, why, delay, .. } = &again;
-            eprintln!(
-                "idlewatch: {why}; '{command}' is started again in {} ({count} of {})",
-                span(*delay),
-                config.relaunch.most
-            );
-        }
-        if let Some(events) = &mut events {
-            let Again { count, why, delay, .. } = again.clone();
-            let event = Event::Relaunched { count, why, delay, command: again.command() };
-            events.write(Clock::time_of_day(), Moment::after_start(lasted), &event);
-        }
-        if let Some(signal) = signals::pause(again.delay).map_err(|error| Error::internal(error.to_string()))? {
-            return Ok(Outcome::Itself(Status::Signal(signal)));
-        }
-        argv = again.argv;
-    }
-}
-
-fn open_events(config: &Config) -> Result<Option<Events>, Error> {
-    let Some(to) = &config.events else { return Ok(None) };
-    match Events::open(to, events::run_name(), Clock::time_of_day())? {
-        Ok(events) => Ok(Some(events)),
-        Err(events::Loss(what)) => {
-            if config.say >= Say::Warnings {
-                eprintln!("idlewatch: {what}");
-            }
-            Ok(None)
-        }
-    }
 }
 
 /// A command that runs.
@@ -184,6 +135,16 @@ struct Session {
     ended: Option<Status>,
     /// Why we are ending it, once we are.
     reason: Option<Reason>,
+    /// SIGKILL may be sent to what does not end.
+    kills: bool,
+    /// Somebody has told it to end: a key, a signal, a hangup. It is not started again.
+    dismissed: bool,
+    /// Nobody takes what is left to be written.
+    give_up: bool,
+    /// When we last began to wait.
+    asleep: Moment,
+    /// How long the machine had been suspended by then.
+    suspended: Duration,
     /// Everything was put back in good order.
     finished: bool,
     /// What is still to be done, in order.
@@ -208,6 +169,9 @@ enum Watched {
 /// How late a wake-up may be before the time since is taken as time that nobody could watch.
 const LATE: Duration = Duration::from_secs(5);
 
+/// A suspension that is shorter than this is none.
+const SUSPENDED: Duration = Duration::from_secs(1);
+
 /// How often the rest of a tree that is being ended is looked at.
 const RESCAN: Duration = Duration::from_millis(20);
 
@@ -216,18 +180,16 @@ impl Session {
     fn watch(&mut self) {
         while !self.is_over() {
             let now = self.clock.now();
-            let wake = match self.ended {
+            let wake = if self.ended.is_some() {
                 // The command is gone and others of its tree are not: they give no sign when they go.
-                Some(_) => Some(now + RESCAN),
-                None => {
-                    let progress = self.progress.map(|(_, next)| next);
-                    self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).min()
-                }
+                Some(now + RESCAN)
+            } else {
+                let progress = self.progress.map(|(_, next)| next);
+                self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).min()
             };
+            self.asleep = now;
             let ready = self.wait(wake.map(|moment| moment.since(now)));
-            if wake.is_some_and(|wake| self.clock.now().since(wake) > LATE) {
-                self.skip_to(wake.unwrap_or(now));
-            }
+            self.notice_gaps(wake);
             for (what, events) in ready {
                 self.attend(what, events);
             }
@@ -241,6 +203,18 @@ impl Session {
             if self.watcher.deadline().is_some_and(|deadline| now >= deadline) {
                 self.observe(&Observation::Elapsed);
             }
+        }
+    }
+
+    /// Time that we could not watch is no silence: the machine was suspended, or we did not get to run.
+    fn notice_gaps(&mut self, wake: Option<Moment>) {
+        let suspended = Clock::suspended();
+        let slept = suspended.saturating_sub(std::mem::replace(&mut self.suspended, suspended));
+        if slept > SUSPENDED {
+            // The clock stood still meanwhile.
+            self.observe(&Observation::Gap(slept));
+        } else if wake.is_some_and(|wake| self.clock.now().since(wake) > LATE) {
+            self.skip_to(self.asleep);
         }
     }
 
@@ -279,13 +253,17 @@ impl Session {
         }
         let (names, mut fds): (Vec<Watched>, Vec<PollFd<'_>>) = watched.into_iter().unzip();
         // Rounded up: a wake-up before the deadline would only have to wait again.
-        let timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
+        let mut timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
             let whole = timeout.saturating_add(Duration::from_micros(999)).as_millis();
             i32::try_from(whole).ok().and_then(|whole| PollTimeout::try_from(whole).ok()).unwrap_or(PollTimeout::MAX)
         });
-        // The only errors are EINTR, after which the signal is in its pipe, and ENOMEM, after which we try again.
-        if poll(&mut fds, timeout).is_err() {
-            return Vec::new();
+        // After a signal its pipe is ready: to be seen now, before anything is concluded from how late it is.
+        while let Err(error) = poll(&mut fds, timeout) {
+            if error != Errno::EINTR {
+                // Out of memory for the moment.
+                return Vec::new();
+            }
+            timeout = PollTimeout::ZERO;
         }
         names
             .into_iter()
@@ -331,12 +309,14 @@ impl Session {
                 self.reason = self.watcher.ending_reason();
                 if self.reason.is_none() {
                     self.observe(&Observation::Exited);
+                } else {
+                    self.watcher.conclude();
                 }
             }
             Some(News::Started { .. }) => {}
             Some(News::Failed(_)) | None => {
                 // Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay.
-                tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.group, Signal::KILL);
+                tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.target(), Signal::KILL);
                 self.reason = Some(Reason::Error);
                 self.ended = Some(Status::Signal(Signal::KILL));
             }
@@ -427,6 +407,7 @@ impl Session {
                 }
                 // Before the keys arrive: the command may be gone right after.
                 let signals = job::signals_typed(pty, self.group, typed);
+                self.dismissed |= !signals.is_empty();
                 self.keyboard.enter(pty.as_fd(), typed);
                 self.spread(&signals);
                 self.observe(&Observation::Typed(typed));
@@ -487,6 +468,7 @@ impl Session {
 
     /// A signal reached us: it is meant for the command.
     fn signalled(&mut self, signal: Signal, origin: Origin) {
+        self.dismissed |= origin != Origin::Own && signal.ends();
         match (signal, origin) {
             // What we have sent ourselves.
             (_, Origin::Own) => {}

@@ -4,12 +4,10 @@
 //! the title and the bell, and the command's own title is put back afterwards. Without a terminal, a line on standard
 //! error.
 
-use std::io::Write;
-
 use owo_colors::{OwoColorize, Style};
 
 use crate::config::Say;
-use crate::report::plain;
+use crate::report::{plain, say};
 
 /// How something is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +60,7 @@ impl Notes {
         let text = plain(text);
         match room {
             Room::NoTerminal => {
-                // Whoever reads standard error may be gone; then there is nobody to tell.
-                let _ = writeln!(std::io::stderr(), "idlewatch: {text}");
+                say(&text);
                 None
             }
             Room::Line => {

@@ -55,7 +55,7 @@ impl Session {
             Event::Signaled { .. } | Event::Nudged { .. } | Event::Ran { status: Err(_), .. } => {
                 (Say::Warnings, Tone::Act)
             }
-            Event::LoopWarning { .. } | Event::TimeoutWarning { .. } | Event::AnalysisLost => {
+            Event::LoopWarning { .. } | Event::TimeoutWarning { .. } | Event::AnalysisLost | Event::Gap { .. } => {
                 (Say::Warnings, Tone::Warning)
             }
             _ => (Say::Everything, Tone::Remark),
@@ -82,6 +82,10 @@ impl Session {
             return;
         }
         let room = self.room();
+        if room != Room::NoTerminal && !self.modes.is_between_sequences() {
+            // In the middle of a sequence of the command's nothing can be said.
+            return;
+        }
         if let (Some(bytes), Some(screen)) = (self.notes.tell(tone, text, room), self.screen) {
             self.sinks[screen].take(&bytes);
         }
@@ -93,7 +97,7 @@ impl Session {
         }
         let draws = self.pty.as_ref().is_none_or(|pty| !pty.is_in_line_mode());
         let at_start = self.watcher.cursor().1 == 1;
-        if !draws && at_start && self.modes.is_between_sequences() { Room::Line } else { Room::None }
+        if !draws && at_start { Room::Line } else { Room::None }
     }
 
     pub(super) fn take_title_back(&mut self) {
@@ -194,7 +198,7 @@ impl Session {
 
     fn signal_tree(&mut self, signal: Signal, reason: Reason) {
         let processes = tree::descendants(self.monitor.pid).map_or(1, |tree| tree.len());
-        let refused = tree::signal_all(self.monitor.pid, self.group, signal);
+        let refused = tree::signal_all(self.monitor.pid, self.target(), signal);
         let refused = refused.iter().map(ToString::to_string).collect();
         self.report(&Event::Signaled { signal, reason, processes, refused });
     }

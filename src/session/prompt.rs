@@ -10,10 +10,12 @@ use super::Session;
 use super::terminal::Terminal;
 use crate::exit::Reason;
 use crate::report::plain;
-use crate::watch::{Observation, Order};
+use crate::watch::{Moment, Observation, Order};
 
 /// How much longer the command gets.
 const MORE_TIME: Duration = Duration::from_mins(15);
+/// Keys that come this soon were meant for the command.
+const SETTLES: Duration = Duration::from_millis(500);
 /// How much of what a full-screen program has drawn is kept to repaint it.
 const MOST_KEPT: usize = 1024 * 1024;
 
@@ -21,6 +23,8 @@ const MOST_KEPT: usize = 1024 * 1024;
 #[derive(Debug)]
 pub struct Prompt {
     question: String,
+    /// When it was opened: keys that were on their way to the command are no answer.
+    opened: Moment,
     /// The command has the alternate screen itself.
     over_drawing: bool,
 }
@@ -78,11 +82,15 @@ fn without_repeats(text: &str) -> String {
 impl Session {
     pub(super) fn open_prompt(&mut self, about: Reason, evidence: &str) {
         if !self.terminal.as_ref().is_some_and(Terminal::is_raw) {
+            // In a pipeline we have left the terminal to the others so far.
+            self.come_to_front();
+        }
+        if !self.terminal.as_ref().is_some_and(Terminal::is_raw) || !self.modes.is_between_sequences() {
             return;
         }
         let question = format!("{}: {}", about.meaning(), plain(evidence));
         let over_drawing = self.modes.is_alternate();
-        self.prompt = Some(Prompt { question, over_drawing });
+        self.prompt = Some(Prompt { question, opened: self.clock.now(), over_drawing });
         if !over_drawing {
             self.show(b"\x1b[?1049h");
         }
@@ -103,22 +111,22 @@ impl Session {
 
     /// The keys of the person who answers.
     pub(super) fn answer_prompt(&mut self, keys: &[u8]) {
-        for key in keys {
-            let order = match key.to_ascii_lowercase() {
-                b'e' => Order::Extend(MORE_TIME),
-                b'k' => Order::Stop,
-                b'a' => Order::Abort,
-                b's' => {
-                    let status = self.watcher.explain(self.clock.now());
-                    self.draw_prompt(&status);
-                    continue;
-                }
-                _ => continue,
-            };
-            self.close_prompt();
-            self.observe(&Observation::Told(order));
-            return;
-        }
+        let now = self.clock.now();
+        let settled = self.prompt.as_ref().is_some_and(|prompt| now.since(prompt.opened) >= SETTLES);
+        // More than one byte at a time is an arrow or a paste, and no answer.
+        let ([key], true) = (keys, settled) else { return };
+        let order = match key.to_ascii_lowercase() {
+            b'e' => Order::Extend(MORE_TIME),
+            b'k' => Order::Stop,
+            b'a' => Order::Abort,
+            b's' => {
+                let status = self.watcher.explain(now);
+                return self.draw_prompt(&status);
+            }
+            _ => return,
+        };
+        self.close_prompt();
+        self.observe(&Observation::Told(order));
     }
 
     pub(super) fn close_prompt(&mut self) {

@@ -104,6 +104,16 @@ impl Ground {
         Ok(Self { own, plan, size, terminal, settings, in_front, takes_terminal, pty, slave })
     }
 
+    /// Nobody came to read what was typed too early: it is for whoever comes next.
+    fn return_typeahead(&mut self) {
+        if let (Some(terminal), Some(slave), Some(settings)) = (&mut self.terminal, &self.slave, &self.settings)
+            && let Ok(unread) = typeahead::take(slave, settings)
+            && !unread.is_empty()
+        {
+            typeahead::give_back(terminal, &unread);
+        }
+    }
+
     fn place(&self) -> Place {
         match &self.pty {
             None => Place::Ours,
@@ -158,9 +168,15 @@ impl Session {
         events: Option<Events>,
     ) -> Result<Self, Error> {
         let words = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        let ground = Ground::lay(config)?;
+        let mut ground = Ground::lay(config)?;
         let Pieces { sources, sinks, given, files } = outputs(&ground)?;
-        let (monitor, child, group) = ground.launch(argv, given)?;
+        let (monitor, child, group) = match ground.launch(argv, given) {
+            Ok(launched) => launched,
+            Err(error) => {
+                ground.return_typeahead();
+                return Err(error);
+            }
+        };
         let Ground { own, plan, size, takes_terminal, .. } = ground;
         if !config.relaunches() {
             let_go(plan, inherited);
@@ -204,6 +220,11 @@ impl Session {
             drawn: config.prompts().then(Drawn::default),
             ended: None,
             reason: None,
+            kills: config.policy.ending.kill_after.is_some(),
+            dismissed: false,
+            give_up: false,
+            asleep: Moment::START,
+            suspended: Clock::suspended(),
             finished: false,
             queue: VecDeque::new(),
             performing: false,
@@ -229,6 +250,10 @@ fn cannot_run(name: &OsStr, errno: i32) -> Error {
     let name: String = name.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     match errno {
         libc::ENOENT => Error::not_found(format!("cannot run '{name}': {error}")),
+        // Not the command's fault.
+        libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN => {
+            Error::internal(format!("cannot start '{name}': {error}"))
+        }
         _ => Error::cannot_run(format!("cannot run '{name}': {error}")),
     }
 }

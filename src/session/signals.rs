@@ -52,7 +52,8 @@ impl Signals {
             let broken = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
             !never.contains(number)
                 && !broken.contains(number)
-                && Signal::from_number(*number).is_some_and(|signal| !inherited::was_ignored(signal))
+                && Signal::from_number(*number)
+                    .is_some_and(|signal| signal == Signal::CHLD || !inherited::was_ignored(signal))
         });
         let delivery = SignalDelivery::with_pipe(read, write, WithRawSiginfo, caught)?;
         sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;

@@ -78,6 +78,12 @@ impl Situation<'_> {
         Bounds { idle: self.policy.idle.unwrap_or_default(), cap: self.policy.max_idle, since: self.since }
     }
 
+    /// Guards speak for silence, also for what only looks like a question. A blocked read is certain.
+    fn is_guarded(&self, trouble: Reason) -> bool {
+        let reads = self.look.is_some_and(|look| look.reads_terminal == Known::Yes);
+        trouble == Reason::IdleTimeout || trouble == Reason::WaitingInput && !self.attended && !reads
+    }
+
     /// An attended program that waits for its user is never ended.
     fn may_end(&self, trouble: Reason) -> bool {
         !(trouble == Reason::WaitingInput && self.attended)
@@ -150,6 +156,15 @@ impl Ladder {
         self.fate.is_some_and(|fate| fate.relaunch)
     }
 
+    /// The command ended of what was done to it: what is left of its tree ends too.
+    pub(super) fn conclude(&mut self, now: Moment) {
+        if let (None, Some(reason)) = (self.fate, self.reason()) {
+            self.fate = Some(Fate { reason, asked: now, killed: false, relaunch: false });
+        }
+        self.episode = None;
+        self.nudge = None;
+    }
+
     /// Whether everything was done to end the command.
     pub(super) fn is_exhausted(&self, policy: &Policy) -> bool {
         self.fate.is_some_and(|fate| fate.killed || policy.ending.kill_after.is_none())
@@ -214,7 +229,7 @@ impl Ladder {
         let Some(step) = situation.steps(trouble).get(episode.step).filter(|_| now >= episode.due) else {
             return false;
         };
-        if trouble == Reason::IdleTimeout && *step != Step::Warn {
+        if situation.is_guarded(trouble) && *step != Step::Warn {
             match episode.guarding.rule(now, situation.bounds(), !situation.policy.guards.is_empty()) {
                 Ruling::Go => {}
                 Ruling::Wait => return false,
@@ -247,12 +262,16 @@ impl Ladder {
                 actions.push(Action::Report(Event::Nudged { text: step.to_string(), failed: None }));
             }
             Step::Prompt if situation.attended => {
+                if let Some(typed) = situation.typed.filter(|typed| now.since(*typed) < TYPING) {
+                    episode.due = typed + TYPING;
+                    return false;
+                }
                 episode.prompt = Some(now + PROMPT);
                 actions.push(Action::Prompt { about: trouble, evidence: (situation.evidence)() });
                 return false;
             }
             Step::Signal(signal) if situation.may_end(trouble) => {
-                episode.signaled = true;
+                episode.signaled |= signal.ends();
                 actions.push(Action::Signal { signal: *signal, reason: trouble });
             }
             Step::Stop | Step::Relaunch if situation.may_end(trouble) => {

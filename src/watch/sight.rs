@@ -47,6 +47,7 @@ impl Default for Channel {
 
 /// Everything that is seen of the command's output.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Sight {
     channels: [Channel; 3],
     screen: Screen,
@@ -67,6 +68,8 @@ pub(super) struct Sight {
     reworded: bool,
     /// The screen changed since somebody asked.
     printed: bool,
+    /// A line said that the command is done, since somebody asked.
+    said_done: bool,
     /// When somebody last typed.
     pub(super) last_typed: Option<Moment>,
     pub(super) suspected: Vec<Repetition>,
@@ -91,6 +94,7 @@ impl Sight {
             lines: Vec::new(),
             reworded: true,
             printed: false,
+            said_done: false,
             last_typed: None,
             suspected: Vec::new(),
         }
@@ -148,6 +152,7 @@ impl Sight {
     /// New lines count as they come: whether they say anything new is for the loop detector to judge.
     fn print(&mut self, now: Moment, text: &str, lines: &mut Lines, policy: &Policy) {
         let (loops, suspected, clocks) = (&mut self.loops, &mut self.suspected, &mut self.clocks);
+        let said_done = &mut self.said_done;
         let screen = policy.activity == ActivityKind::Screen;
         lines.text(now, text, &mut |line| {
             if line.is_empty() {
@@ -156,6 +161,7 @@ impl Sight {
             if screen && policy.counting.counts(line) {
                 clocks.progressed(now, line.trim());
             }
+            *said_done |= policy.done.as_ref().is_some_and(|done| done.is_match(line));
             suspected.extend(loops.line(now, line, &policy.loops));
         });
     }
@@ -249,6 +255,11 @@ impl Sight {
 
     pub(super) fn title(&self) -> Option<&str> {
         (!self.title.is_empty()).then_some(self.title.as_str())
+    }
+
+    /// Whether a line said that the command is done, since this was last asked.
+    pub(super) fn take_said_done(&mut self) -> bool {
+        std::mem::take(&mut self.said_done)
     }
 
     /// Whether the screen was drawn on since this was last asked.

@@ -14,6 +14,8 @@ use crate::exit::Reason;
 const SUSPECTED: Duration = Duration::from_secs(3);
 /// First looks are no closer together than this: a program that prints now and then is not scanned every time.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
+/// What is printed within this time of a mark that it is done belongs to the same message.
+const SAME_BREATH: Duration = Duration::from_secs(1);
 /// A look that is not answered in this time found nothing.
 const ANSWER: Duration = Duration::from_secs(2);
 
@@ -231,9 +233,17 @@ impl Watcher {
     /// Whether the command has said that it is finished; what it says after that takes it back.
     fn note_done(&mut self, now: Moment) {
         let Some(pattern) = &self.policy.done else { return };
+        if self.sight.take_said_done() {
+            self.done = Some(now);
+        }
         if self.sight.take_printed() {
-            let said = self.sight.with_view(|view| view.rows.iter().any(|row| pattern.find(row).is_some()));
-            self.done = said.then(|| self.done.unwrap_or(now));
+            let shown = self.sight.with_view(|view| view.rows.iter().any(|row| pattern.find(row).is_some()));
+            let went_on = self.done.is_some_and(|done| self.sight.clocks.progress.since(done) > SAME_BREATH);
+            self.done = match (self.done, shown) {
+                (None, true) => Some(now),
+                (Some(_), false) if went_on => None,
+                (done, _) => done,
+            };
         }
     }
 
@@ -285,6 +295,11 @@ impl Watcher {
     /// Why the command ends, if it ends now and that is our doing.
     pub fn ending_reason(&self) -> Option<Reason> {
         self.ladder.reason()
+    }
+
+    /// The command ended of what was done to it; what is left of its tree is ended as the policy says.
+    pub fn conclude(&mut self) {
+        self.ladder.conclude(self.now);
     }
 
     /// Whether a step of the ladder wants the command started again.

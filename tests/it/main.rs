@@ -11,6 +11,7 @@ mod configuration;
 mod ends;
 mod environment;
 mod events;
+mod faults;
 mod generated;
 mod invariants;
 mod jobs;

@@ -324,6 +324,11 @@ impl Running {
         String::from_utf8_lossy(&self.seen[begin..self.from - 1]).parse().expect("a number")
     }
 
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a status").is_some()
+    }
+
     /// Everything that has appeared, as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.seen).into_owned()

@@ -18,6 +18,11 @@ pub fn adopt_orphans() -> bool {
 pub fn descendants(root: i32) -> Option<Vec<Process>> {
     let all: Vec<(i32, Process)> =
         fs::read_dir("/proc").ok()?.filter_map(|entry| read(entry.ok()?.file_name().to_str()?.parse().ok()?)).collect();
+    let own = i32::try_from(std::process::id()).ok()?;
+    if !all.iter().any(|(_, process)| process.pid == own) {
+        // A /proc that does not show us shows nobody.
+        return None;
+    }
     let mut family = HashSet::from([root]);
     let mut found = Vec::new();
     // Ids wrap around, so a child can come before its parent: go through until nobody is added.
@@ -127,8 +132,8 @@ fn moved(pid: i32) -> Option<u64> {
     Some(value("rchar:")? + value("wchar:")?)
 }
 
-pub fn signal_group(group: i32, signal: Signal) {
-    kill(-group, signal);
+pub fn signal_target(target: i32, signal: Signal) {
+    kill(target, signal);
 }
 
 #[cfg(test)]

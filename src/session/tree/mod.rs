@@ -43,12 +43,12 @@ pub fn descendants(root: i32) -> Option<Vec<Process>> {
     system::descendants(root)
 }
 
-/// Sends a signal to every descendant of `root` and to the process group `group`; stopped ones are continued, or
-/// they could not act on it. Gives those that could not be signalled.
-pub fn signal_all(root: i32, group: i32, signal: Signal) -> Vec<Process> {
+/// Sends a signal to every descendant of `root`, or where they are not known to `target`, as kill(2) understands it;
+/// stopped ones are continued, or they could not act on it. Gives those that could not be signalled.
+pub fn signal_all(root: i32, target: i32, signal: Signal) -> Vec<Process> {
     // A snapshot first: once the first process is gone, its children no longer show whose they were.
     let Some(snapshot) = descendants(root) else {
-        system::signal_group(group, signal);
+        system::signal_target(target, signal);
         return Vec::new();
     };
     let refused = snapshot.iter().filter(|process| !system::signal(process, signal)).cloned().collect();

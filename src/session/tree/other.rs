@@ -15,9 +15,9 @@ pub fn signal(_process: &Process, _signal: Signal) -> bool {
     false
 }
 
-pub fn signal_group(group: i32, signal: Signal) {
+pub fn signal_target(target: i32, signal: Signal) {
     // SAFETY: kill takes two numbers and has no effect on our memory.
-    unsafe { libc::kill(-group, signal.number()) };
+    unsafe { libc::kill(target, signal.number()) };
 }
 
 pub fn is_stopped(_pid: i32) -> Option<bool> {

@@ -1,0 +1,121 @@
+//! Things that go wrong around a run, and what still has to hold.
+
+use std::fs::{self, File};
+use std::process::Stdio;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::support::{Run, until, without_terminal};
+
+#[test]
+fn an_unwritable_standard_error_changes_no_exit_status() {
+    for (options, command, code) in [
+        (&["--timeout", "300ms"] as &[&str], &["sleep", "300"] as &[&str], 124),
+        (&[], &["no-such-command"], 127),
+        (&["--relaunch", "crash", "--relaunch-delay", "1ms", "--max-relaunches", "1"], &["false"], 1),
+    ] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut command = Run::new(options, command).command();
+        let status = without_terminal(&mut command).stdin(Stdio::null()).stdout(Stdio::null()).stderr(full).status();
+        assert_eq!(status.unwrap().code(), Some(code), "{options:?}");
+    }
+}
+
+#[test]
+fn readers_that_have_stopped_do_not_stop_the_watchdog() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut command = Run::new(&["--timeout", "1s", "-v"], &["yes"]).command();
+    let stderr = writer.try_clone().unwrap();
+    let status = without_terminal(&mut command).stdin(Stdio::null()).stdout(writer).stderr(stderr).status();
+    assert_eq!(status.unwrap().code(), Some(124));
+    drop(reader);
+}
+
+#[test]
+fn what_a_person_ended_is_not_started_again() {
+    let options = ["--relaunch", "any", "--relaunch-delay", "1ms"];
+    let mut run = Run::sh(&options, "echo ready; exec sleep 300").in_terminal();
+    run.wait_for("ready").enter("\x03");
+    let (text, status) = run.finish();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(libc::SIGINT), "{text}");
+    let mut run = Run::sh(&options, "echo ready; exec sleep 300").in_terminal();
+    run.wait_for("ready").signal(libc::SIGTERM);
+    assert_eq!(run.finish().0.matches("ready").count(), 1);
+}
+
+#[test]
+fn a_stop_from_outside_is_neither_silence_nor_running_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "echo $$ >pid; i=0; while [ ! -e go ]; do sleep 0.02; done; exit 5";
+    for limit in [&["--idle", "2s", "--no-guard"] as &[&str], &["--idle", "off", "--timeout", "2s"]] {
+        let _ = fs::remove_file(folder.path().join("go"));
+        let _ = fs::remove_file(folder.path().join("pid"));
+        let mut command = Run::sh(limit, script).folder(folder.path()).command();
+        let mut child = without_terminal(&mut command).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        until("the start", || folder.path().join("pid").exists());
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap());
+        kill(pid, Signal::SIGSTOP).unwrap();
+        // Longer than the limit: that this time does not count is what is tested.
+        std::thread::sleep(Duration::from_millis(2300));
+        fs::write(folder.path().join("go"), "").unwrap();
+        kill(pid, Signal::SIGCONT).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(5), "{limit:?}");
+    }
+}
+
+#[test]
+fn a_ladder_without_a_stop_still_leaves_nobody_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "setsid sh -c 'trap \"\" TERM; echo $$ >pid; while :; do sleep 0.05; done' & exec sleep 300";
+    let options = ["--idle", "1s", "--no-guard", "--on-idle", "term", "--kill-after", "200ms"];
+    let output = Run::sh(&options, script).folder(folder.path()).output();
+    assert_eq!(output.status.code(), Some(121));
+    let pid: i32 = fs::read_to_string(folder.path().join("pid")).unwrap().trim().parse().unwrap();
+    assert!(kill(Pid::from_raw(pid), None).is_err(), "it is still there");
+}
+
+#[test]
+fn without_a_kill_what_ignores_the_signal_is_left_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "setsid sh -c 'trap \"\" TERM; echo $$ >pid; while [ ! -e go ]; do sleep 0.05; done' & exec sleep 300";
+    let options = ["--idle", "1s", "--no-guard", "--kill-after", "off"];
+    let output = Run::sh(&options, script).folder(folder.path()).output();
+    assert_eq!(output.status.code(), Some(121));
+    let pid = fs::read_to_string(folder.path().join("pid")).unwrap().trim().to_owned();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("left running") && said.contains(&pid), "{said}");
+    assert!(kill(Pid::from_raw(pid.parse().unwrap()), None).is_ok());
+    fs::write(folder.path().join("go"), "").unwrap();
+}
+
+#[test]
+fn text_typed_ahead_outlives_a_command_that_cannot_start() {
+    let script = "echo ready; read go; $IW -- no-such-command 2>/dev/null; read x; echo \"got $x\"";
+    let mut run = Run::script("sh", script).in_terminal();
+    run.wait_for("ready").enter("go\nahead\n").wait_for("got ahead");
+    assert!(run.finish().1.success());
+}
+
+#[test]
+fn a_mark_of_the_end_counts_also_when_it_has_scrolled_away() {
+    let script = "echo ALL DONE; seq 60; sleep 300";
+    let output = Run::sh(&["--done", "ALL DONE", "--done-idle", "500ms"], script).output();
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_signal_that_was_not_meant_to_end_the_command_is_no_reason() {
+    let script = "trap 'exit 0' USR1; while :; do sleep 0.05; done";
+    let output = Run::sh(&["--idle", "1s", "--no-guard", "--on-idle", "signal:USR1"], script).output();
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn what_was_printed_below_the_prompt_is_seen_after_it() {
+    let script = "sleep 2; echo IMPORTANT";
+    let mut run = Run::sh(&["--timeout", "500ms", "--on-timeout", "prompt,stop"], script).in_terminal();
+    run.wait_for("kill and abort").wait_for("\x1b[?1049l").wait_for("IMPORTANT");
+    assert_eq!(run.finish().1.code(), Some(0));
+}
