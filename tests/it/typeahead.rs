@@ -21,7 +21,7 @@ fn half_a_line_typed_before_the_start_can_be_finished() {
 }
 
 /// Whether text can be put back into a terminal: since Linux 6.2 that takes a privilege or a setting.
-fn can_be_returned() -> bool {
+pub fn can_be_returned() -> bool {
     let setting = fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti").unwrap_or_else(|_| "1".to_owned());
     let can = setting.trim() == "1" || nix::unistd::geteuid().is_root();
     if !can {
