@@ -182,7 +182,8 @@ impl Session {
             let_go(plan, inherited);
         }
         let signals = Signals::catch().map_err(failed("cannot catch signals"))?;
-        let prints_to_terminal = ground.terminal.is_some() || [own.stdout, own.stderr].contains(&Own::Terminal);
+        let prints_to_terminal = ground.terminal.is_some()
+            || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Terminal | Own::OtherTerminal));
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
         let has_person = own.stdin == Own::Terminal;
         let mut session = Self {
@@ -261,12 +262,15 @@ fn cannot_run(name: &OsStr, errno: i32) -> Error {
 /// What our own standard streams are.
 fn surroundings() -> Surroundings {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
-    Surroundings {
-        stdin: nature(stdin.as_fd()),
-        stdout: nature(stdout.as_fd()),
-        stderr: nature(stderr.as_fd()),
-        same: is_same(stdout.as_fd(), stderr.as_fd()),
-    }
+    let streams = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+    // The first of them is the one we run in; a terminal elsewhere is another matter.
+    let terminal = streams.into_iter().find(|fd| nature(*fd) == Own::Terminal);
+    let own = |fd| match (nature(fd), terminal) {
+        (Own::Terminal, Some(terminal)) if !is_same(terminal, fd) => Own::OtherTerminal,
+        (nature, _) => nature,
+    };
+    let same = is_same(stdout.as_fd(), stderr.as_fd());
+    Surroundings { stdin: own(stdin.as_fd()), stdout: own(stdout.as_fd()), stderr: own(stderr.as_fd()), same }
 }
 
 fn nature(fd: BorrowedFd<'_>) -> Own {

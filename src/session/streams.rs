@@ -5,8 +5,10 @@ use crate::config::{Pty, Stdin};
 /// What one of idlewatch's own standard streams is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Own {
-    /// A terminal.
+    /// The terminal we run in.
     Terminal,
+    /// Another terminal than that.
+    OtherTerminal,
     /// A pipe: somebody else is at the other end.
     Pipe,
     /// A socket: somebody else is at the other end.
@@ -92,7 +94,7 @@ impl Plan {
         let output = |stream| match (pty, stream) {
             (_, Own::Closed) => Output::Closed,
             (Pty::Always | Pty::Mirror, Own::Terminal) => Output::Pty,
-            (Pty::Always, _) => Output::SidePty,
+            (Pty::Always, _) | (Pty::Mirror, Own::OtherTerminal) => Output::SidePty,
             (Pty::Mirror, Own::File) => Output::Inherit,
             (Pty::Mirror | Pty::Never, Own::Socket) => Output::Socket,
             (Pty::Mirror | Pty::Never, _) => Output::Pipe,
@@ -162,6 +164,14 @@ mod tests {
         let plan = Plan::new(Pty::Never, Stdin::Auto, false, ATTENDED);
         assert_eq!((plan.stdin, plan.stdout, plan.stderr), (Input::Inherit, Output::Pipe, Output::SameAsStdout));
         assert!(!plan.pty);
+    }
+
+    #[test]
+    fn errors_that_go_to_another_terminal_get_a_terminal_of_their_own() {
+        let own = Surroundings { stderr: Own::OtherTerminal, same: false, ..ATTENDED };
+        for pty in [Pty::Always, Pty::Mirror] {
+            assert_eq!(Plan::new(pty, Stdin::Auto, false, own).stderr, Output::SidePty);
+        }
     }
 
     #[test]

@@ -235,3 +235,48 @@ fn a_file_that_the_command_prints_to_directly_is_watched_too() {
     assert_eq!(output.status.code(), Some(121), "{}", stderr(&output));
     assert_eq!(fs::read_to_string(folder.path().join("log")).unwrap(), "1\n2\n3\n4\n5\n6\n");
 }
+
+#[test]
+fn a_command_that_never_prints_anything_has_a_limit_of_its_own() {
+    let options = ["--idle", "off", "--first-output", "500ms", "--no-guard"];
+    assert_eq!(Run::sh(&options, "sleep 300").output().status.code(), Some(121));
+    assert_eq!(Run::sh(&options, "echo here; sleep 1").output().status.code(), Some(0));
+}
+
+#[test]
+fn processes_that_come_and_go_and_bytes_that_move_speak_for_a_silent_command() {
+    let comes_and_goes = "i=0; while [ $i -lt 50 ]; do i=$((i+1)); sleep 0.08; done";
+    for (guard, script, says) in [
+        ("children", comes_and_goes, "have begun"),
+        ("io", "timeout 4 cat /dev/zero >/dev/null; exit 0", "read and wrote"),
+    ] {
+        let output = Run::sh(&["--idle", "2s", "-v", "--guard", guard], script).output();
+        assert_eq!(output.status.code(), Some(0), "{guard}: {}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{guard}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_warning_is_coloured_only_where_colours_are_wanted() {
+    for (name, value, line) in [
+        ("TERM", "xterm-256color", "\x1b[33midlewatch: "),
+        ("NO_COLOR", "1", "hello\r\nidlewatch: "),
+        ("TERM", "dumb", "hello\r\nidlewatch: "),
+    ] {
+        let options = ["--idle", "1s", "--no-guard", "--on-idle", "warn"];
+        let run = Run::sh(&options, "echo hello; exec sleep 300").variable("TERM", "xterm").variable(name, value);
+        let mut run = run.in_terminal();
+        run.wait_for(line).enter("\x03");
+        run.finish();
+    }
+}
+
+#[test]
+fn over_a_drawn_screen_the_warning_is_in_the_title_and_is_taken_back() {
+    let script = "printf '\\033[?1049h\\033]2;own title\\007drawn'; stty raw -echo; sleep 3; printf ' more'; sleep 1; \
+                  printf '\\033[?1049l'";
+    let options = ["--idle", "1s", "--no-guard", "--on-idle", "warn", "--on-waiting", "warn"];
+    let mut run = Run::sh(&options, script).variable("TERM", "xterm").in_terminal();
+    run.wait_for("\x1b[22;2t\x1b]2;idlewatch: ").wait_for("\x07").wait_for("\x1b[23;2t\x1b]2;own title");
+    assert_eq!(run.finish().1.code(), Some(0));
+}
