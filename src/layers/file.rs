@@ -36,6 +36,10 @@ impl ConfigFile {
         let Some(path) = usual_place(|name| std::env::var_os(name).map(PathBuf::from)) else {
             return Ok(Self::default());
         };
+        if path.try_exists().is_err() {
+            // A folder that we may not look into is somebody else's: HOME as sudo or su left it.
+            return Ok(Self::default());
+        }
         match read(&path) {
             Ok(text) => Self::parse(&path.display().to_string(), &text, known),
             Err(Unreadable::Missing) => Ok(Self::default()),

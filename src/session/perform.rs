@@ -55,9 +55,11 @@ impl Session {
             Event::Signaled { .. } | Event::Nudged { .. } | Event::Ran { status: Err(_), .. } => {
                 (Say::Warnings, Tone::Act)
             }
-            Event::LoopWarning { .. } | Event::TimeoutWarning { .. } | Event::AnalysisLost | Event::Gap { .. } => {
+            Event::LoopWarning { .. } | Event::TimeoutWarning { .. } | Event::AnalysisLost => {
                 (Say::Warnings, Tone::Warning)
             }
+            // A person who suspends a laptop knows; a script reads the event.
+            Event::Gap { .. } => (Say::Reasons, Tone::Remark),
             _ => (Say::Everything, Tone::Remark),
         };
         if let Some((what, words)) = in_words(event) {
