@@ -51,15 +51,14 @@ impl Session {
         }
         let (weight, tone) = match event {
             Event::StateChanged { to: State::Waiting, .. } if self.attended => (Say::Reasons, Tone::Warning),
-            Event::StateChanged { .. } => (Say::Reasons, Tone::Remark),
+            // Of a gap: a person who suspends a laptop knows, and a script reads the event.
+            Event::StateChanged { .. } | Event::Gap { .. } => (Say::Reasons, Tone::Remark),
             Event::Signaled { .. } | Event::Nudged { .. } | Event::Ran { status: Err(_), .. } => {
                 (Say::Warnings, Tone::Act)
             }
             Event::LoopWarning { .. } | Event::TimeoutWarning { .. } | Event::AnalysisLost => {
                 (Say::Warnings, Tone::Warning)
             }
-            // A person who suspends a laptop knows; a script reads the event.
-            Event::Gap { .. } => (Say::Reasons, Tone::Remark),
             _ => (Say::Everything, Tone::Remark),
         };
         if let Some((what, words)) = in_words(event) {
