@@ -44,6 +44,8 @@ fn the_core_does_no_input_or_output_and_reads_no_clock() {
         "std::env",
         "std::process",
         "std::thread",
+        "std::os",
+        "portable_pty",
         "Instant",
         "SystemTime",
         "nix::",

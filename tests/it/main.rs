@@ -32,7 +32,6 @@ mod watch_activity;
 mod watch_loops;
 mod watch_policy;
 mod watch_properties;
-mod watch_purity;
 mod watch_silence;
 mod watch_waiting;
 mod watched;
