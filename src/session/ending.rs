@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::events::Events;
+use super::events::Loss;
 use super::link::Order;
 use super::notes::Tone;
+use super::records::Records;
 use super::relay::Found;
 use super::setup::bury;
 use super::{Outcome, Session, Status, tree, typeahead};
@@ -38,7 +39,7 @@ impl Session {
     }
 
     /// Passes on the last bytes, ends what has to end, and puts everything back.
-    pub(super) fn end(mut self, exit: &Exit) -> (Outcome, Option<Events>) {
+    pub(super) fn end(mut self, exit: &Exit) -> (Outcome, Records) {
         self.close_prompt();
         self.drain();
         if self.reason.is_some() {
@@ -60,14 +61,19 @@ impl Session {
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         };
         self.report(&ended(outcome, exit));
-        if let Some(dropped @ 1..) = self.events.as_mut().map(Events::finish) {
-            self.tell(Say::Warnings, Tone::Warning, &format!("{dropped} events were dropped"));
+        if let Some(Loss(what)) = self.records.flush() {
+            self.tell(Say::Warnings, Tone::Warning, &what);
         }
-        (outcome, self.events.take())
+        (outcome, std::mem::take(&mut self.records))
     }
 
     /// Reads until it would block. Waiting for the end of file would mean waiting for whoever else has the terminal.
     fn drain(&mut self) {
+        if let Some(slave) = &self.slave {
+            // The kernel echoes a key after it has sent the signal that the key stands for, in a thread of its own. To
+            // ask the other side whether it can read waits for that.
+            let _ = typeahead::is_ready(slave);
+        }
         for index in 0..self.sources.len() {
             let mut left = MOST_LEFT;
             while left > 0 {

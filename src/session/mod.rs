@@ -24,6 +24,8 @@ mod place;
 mod prompt;
 mod pty;
 mod queries;
+mod ready;
+mod records;
 mod relaunch;
 mod relay;
 mod run;
@@ -44,13 +46,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollFlags;
 
 pub use run::run;
 pub use status::Status;
 
 use self::clock::Clock;
-use self::events::Events;
 use self::guards::Guards;
 use self::link::{News, Order};
 use self::modes::Modes;
@@ -60,6 +61,8 @@ use self::place::Place;
 use self::prompt::{Drawn, Prompt};
 use self::pty::Pty;
 use self::queries::Queries;
+use self::ready::Watched;
+use self::records::Records;
 use self::relay::{Found, Keyboard, Source};
 use self::shell::Shells;
 use self::signals::{Origin, Signals};
@@ -122,7 +125,7 @@ struct Session {
     /// What guards have said while others still think.
     answers: Vec<Answer>,
     notes: Notes,
-    events: Option<Events>,
+    records: Records,
     /// How often, and when next, the events tell the progress.
     progress: Option<(Duration, Moment)>,
     /// A question to the person, while it is shown.
@@ -152,18 +155,6 @@ struct Session {
     /// Somebody further up is at it.
     performing: bool,
     buffer: Vec<u8>,
-}
-
-/// What a descriptor in the poll set means.
-#[derive(Debug, Clone, Copy)]
-enum Watched {
-    Signals,
-    Link,
-    Terminal,
-    Stdin,
-    Keyboard,
-    Source(usize),
-    Sink(usize),
 }
 
 /// How late a wake-up may be before the time since is taken as time that nobody could watch.
@@ -216,60 +207,6 @@ impl Session {
         } else if wake.is_some_and(|wake| self.clock.now().since(wake) > LATE) {
             self.skip_to(self.asleep);
         }
-    }
-
-    /// Waits until something is there to do, at most this long.
-    fn wait(&self, timeout: Option<Duration>) -> Vec<(Watched, PollFlags)> {
-        let (input, output) = (PollFlags::POLLIN, PollFlags::POLLOUT);
-        let stdin = std::io::stdin();
-        let mut watched = Vec::with_capacity(8);
-        watched.push((Watched::Signals, PollFd::new(self.signals.as_fd(), input)));
-        watched.push((Watched::Link, PollFd::new(self.monitor.link.as_fd(), input)));
-        if let Some(pty) = &self.pty {
-            if self.keyboard.is_behind() {
-                watched.push((Watched::Keyboard, PollFd::new(pty.as_fd(), output)));
-            }
-            if self.keyboard.has_room() {
-                if let Some(terminal) = self.terminal.as_ref().filter(|terminal| terminal.is_raw()) {
-                    watched.push((Watched::Terminal, PollFd::new(terminal.as_fd(), input)));
-                }
-                if self.type_stdin {
-                    watched.push((Watched::Stdin, PollFd::new(stdin.as_fd(), input)));
-                }
-            }
-        }
-        for (index, source) in self.sources.iter().enumerate() {
-            // While a prompt is shown, what the command prints has to wait.
-            let covered = self.prompt.is_some() && self.screen == Some(source.sink);
-            if let (Some(fd), true, false) = (source.fd(self.pty.as_ref()), self.sinks[source.sink].has_room(), covered)
-            {
-                watched.push((Watched::Source(index), PollFd::new(fd, input)));
-            }
-        }
-        for (index, sink) in self.sinks.iter().enumerate() {
-            if let (Some(fd), true) = (sink.fd(), sink.is_behind()) {
-                watched.push((Watched::Sink(index), PollFd::new(fd, output)));
-            }
-        }
-        let (names, mut fds): (Vec<Watched>, Vec<PollFd<'_>>) = watched.into_iter().unzip();
-        // Rounded up: a wake-up before the deadline would only have to wait again.
-        let mut timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
-            let whole = timeout.saturating_add(Duration::from_micros(999)).as_millis();
-            i32::try_from(whole).ok().and_then(|whole| PollTimeout::try_from(whole).ok()).unwrap_or(PollTimeout::MAX)
-        });
-        // After a signal its pipe is ready: to be seen now, before anything is concluded from how late it is.
-        while let Err(error) = poll(&mut fds, timeout) {
-            if error != Errno::EINTR {
-                // Out of memory for the moment.
-                return Vec::new();
-            }
-            timeout = PollTimeout::ZERO;
-        }
-        names
-            .into_iter()
-            .zip(fds)
-            .filter_map(|(name, fd)| fd.revents().filter(|events| !events.is_empty()).map(|events| (name, events)))
-            .collect()
     }
 
     fn attend(&mut self, what: Watched, events: PollFlags) {

@@ -2,7 +2,6 @@
 
 use std::os::fd::AsFd;
 
-use super::clock::Clock;
 use super::events::Loss;
 use super::notes::{Room, Tone};
 use super::pty::Pty;
@@ -37,8 +36,7 @@ impl Session {
 
     /// Tells whoever listens, and the person if it matters to one.
     pub(super) fn report(&mut self, event: &Event) {
-        let (when, now) = (Clock::time_of_day(), self.clock.now());
-        if let Some(Loss(what)) = self.events.as_mut().and_then(|events| events.write(when, now, event)) {
+        if let Some(Loss(what)) = self.records.event(self.clock.now(), event) {
             self.tell(Say::Warnings, Tone::Warning, &what);
         }
         if let Event::StateChanged { to, .. } = event {

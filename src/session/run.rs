@@ -1,7 +1,6 @@
 //! One run after the other, as often as the command is to be started.
 
-use super::clock::Clock;
-use super::events::{self, Events};
+use super::records::Records;
 use super::relaunch::{Again, Relaunches};
 use super::{Outcome, Session, Status, inherited, signals};
 use crate::cli::EventsTo;
@@ -14,7 +13,7 @@ use crate::watch::{Event, Moment, span};
 /// as it was before.
 pub fn run(config: &Config) -> Result<Outcome, Error> {
     let mut inherited = inherited::descriptors();
-    let mut events = open_events(config)?;
+    let mut records = Records::open(config)?;
     if let Some(EventsTo::Descriptor(number)) = &config.events {
         // It was taken and closed, and its number may mean something else by now.
         inherited.retain(|fd| fd != number);
@@ -22,12 +21,12 @@ pub fn run(config: &Config) -> Result<Outcome, Error> {
     let mut relaunches = Relaunches::new(config);
     let mut argv = config.command.clone();
     loop {
-        let mut session = Session::start(config, argv, &inherited, events)?;
+        let mut session = Session::start(config, argv, &inherited, records)?;
         session.watch();
         let (asked, lasted) = (session.watcher.wants_relaunch(), session.clock.now().since_start());
         let dismissed = session.dismissed;
         let outcome;
-        (outcome, events) = session.end(&config.exit);
+        (outcome, records) = session.end(&config.exit);
         if dismissed && matches!(outcome, Outcome::Itself(_)) {
             return Ok(outcome);
         }
@@ -41,27 +40,12 @@ pub fn run(config: &Config) -> Result<Outcome, Error> {
                 config.relaunch.most
             ));
         }
-        if let Some(events) = &mut events {
-            let Again { count, why, delay, .. } = again.clone();
-            let event = Event::Relaunched { count, why, delay, command: again.command() };
-            events.write(Clock::time_of_day(), Moment::after_start(lasted), &event);
-        }
+        let Again { count, why, delay, .. } = again.clone();
+        let event = Event::Relaunched { count, why, delay, command: again.command() };
+        records.event(Moment::after_start(lasted), &event);
         if let Some(signal) = signals::pause(again.delay).map_err(|error| Error::internal(error.to_string()))? {
             return Ok(Outcome::Itself(Status::Signal(signal)));
         }
         argv = again.argv;
-    }
-}
-
-fn open_events(config: &Config) -> Result<Option<Events>, Error> {
-    let Some(to) = &config.events else { return Ok(None) };
-    match Events::open(to, events::run_name(), Clock::time_of_day())? {
-        Ok(events) => Ok(Some(events)),
-        Err(events::Loss(what)) => {
-            if config.say >= Say::Warnings {
-                say(&what);
-            }
-            Ok(None)
-        }
     }
 }

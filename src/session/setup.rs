@@ -14,7 +14,6 @@ use nix::unistd::isatty;
 use portable_pty::PtySize;
 
 use super::clock::Clock;
-use super::events::Events;
 use super::guards::Guards;
 use super::link::News;
 use super::modes::Modes;
@@ -24,6 +23,7 @@ use super::place::Place;
 use super::prompt::Drawn;
 use super::pty::Pty;
 use super::queries::Queries;
+use super::records::Records;
 use super::relay::{self, Keyboard, Kind, Source};
 use super::shell::Shells;
 use super::signals::Signals;
@@ -165,7 +165,7 @@ impl Session {
         config: &Config,
         argv: Vec<OsString>,
         inherited: &[RawFd],
-        events: Option<Events>,
+        records: Records,
     ) -> Result<Self, Error> {
         let words = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let mut ground = Ground::lay(config)?;
@@ -214,8 +214,8 @@ impl Session {
             shells: Shells::default(),
             answers: Vec::new(),
             notes: Notes::new(config.say),
-            progress: config.progress_every.filter(|_| events.is_some()).map(|every| (every, Moment::START + every)),
-            events,
+            progress: records.progress_every(config).map(|every| (every, Moment::START + every)),
+            records,
             files,
             prompt: None,
             drawn: config.prompts().then(Drawn::default),

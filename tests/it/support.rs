@@ -405,6 +405,11 @@ impl Running {
             assert!(begun.elapsed() < PATIENCE, "it did not end; seen: {:?}", self.text());
             self.read_for(10);
         };
+        if let Some((terminal, _)) = &self.terminal {
+            // The echo of a key that ended it may be still to come; whoever asks the other side waits for that.
+            let mut other = [PollFd::new(std::os::fd::AsFd::as_fd(terminal), PollFlags::POLLIN)];
+            let _ = poll(&mut other, PollTimeout::ZERO);
+        }
         // Its last bytes are in the terminal by now.
         while self.read_for(0) {}
         (std::mem::take(&mut self.seen), status)

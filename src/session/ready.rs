@@ -1,0 +1,84 @@
+//! The one place where we wait: for whatever is ready first, or for the next deadline.
+
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::Session;
+
+/// What a descriptor in the poll set means.
+#[derive(Debug, Clone, Copy)]
+pub enum Watched {
+    /// A signal has arrived.
+    Signals,
+    /// The monitor has something to say.
+    Link,
+    /// A person has typed.
+    Terminal,
+    /// Our own standard input, which is typed into the command's terminal.
+    Stdin,
+    /// The command's terminal takes more of what was typed.
+    Keyboard,
+    /// The command has printed.
+    Source(usize),
+    /// A reader takes more of what was printed.
+    Sink(usize),
+}
+
+impl Session {
+    /// Waits until something is there to do, at most this long.
+    pub(super) fn wait(&self, timeout: Option<Duration>) -> Vec<(Watched, PollFlags)> {
+        let (input, output) = (PollFlags::POLLIN, PollFlags::POLLOUT);
+        let stdin = std::io::stdin();
+        let mut watched = Vec::with_capacity(8);
+        watched.push((Watched::Signals, PollFd::new(self.signals.as_fd(), input)));
+        watched.push((Watched::Link, PollFd::new(self.monitor.link.as_fd(), input)));
+        if let Some(pty) = &self.pty {
+            if self.keyboard.is_behind() {
+                watched.push((Watched::Keyboard, PollFd::new(pty.as_fd(), output)));
+            }
+            if self.keyboard.has_room() {
+                if let Some(terminal) = self.terminal.as_ref().filter(|terminal| terminal.is_raw()) {
+                    watched.push((Watched::Terminal, PollFd::new(terminal.as_fd(), input)));
+                }
+                if self.type_stdin {
+                    watched.push((Watched::Stdin, PollFd::new(stdin.as_fd(), input)));
+                }
+            }
+        }
+        for (index, source) in self.sources.iter().enumerate() {
+            // While a prompt is shown, what the command prints has to wait.
+            let covered = self.prompt.is_some() && self.screen == Some(source.sink);
+            if let (Some(fd), true, false) = (source.fd(self.pty.as_ref()), self.sinks[source.sink].has_room(), covered)
+            {
+                watched.push((Watched::Source(index), PollFd::new(fd, input)));
+            }
+        }
+        for (index, sink) in self.sinks.iter().enumerate() {
+            if let (Some(fd), true) = (sink.fd(), sink.is_behind()) {
+                watched.push((Watched::Sink(index), PollFd::new(fd, output)));
+            }
+        }
+        let (names, mut fds): (Vec<Watched>, Vec<PollFd<'_>>) = watched.into_iter().unzip();
+        // Rounded up: a wake-up before the deadline would only have to wait again.
+        let mut timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
+            let whole = timeout.saturating_add(Duration::from_micros(999)).as_millis();
+            i32::try_from(whole).ok().and_then(|whole| PollTimeout::try_from(whole).ok()).unwrap_or(PollTimeout::MAX)
+        });
+        // After a signal its pipe is ready: to be seen now, before anything is concluded from how late it is.
+        while let Err(error) = poll(&mut fds, timeout) {
+            if error != Errno::EINTR {
+                // Out of memory for the moment.
+                return Vec::new();
+            }
+            timeout = PollTimeout::ZERO;
+        }
+        names
+            .into_iter()
+            .zip(fds)
+            .filter_map(|(name, fd)| fd.revents().filter(|events| !events.is_empty()).map(|events| (name, events)))
+            .collect()
+    }
+}
