@@ -30,6 +30,12 @@ impl Error {
         Self { message: message.into(), code: crate::exit::Reason::CannotRun.code() }
     }
 
+    /// The same, where another status was chosen for a failure of idlewatch itself.
+    #[must_use]
+    pub fn with_code_for_failure(self, code: u8) -> Self {
+        if self.code == crate::exit::Reason::Error.code() { Self { code, ..self } } else { self }
+    }
+
     /// The status to exit with.
     pub const fn code(&self) -> u8 {
         self.code

@@ -32,6 +32,7 @@ use std::sync::Mutex;
 use cli::{Invocation, RunCli, Typed};
 use config::{Config, Say};
 use error::Error;
+use exit::Reason;
 use session::{Outcome, Status};
 
 /// The whole program: reads the arguments, runs, and ends the process.
@@ -64,7 +65,8 @@ fn watch_over(typed: Typed<RunCli>) -> Result<Status, Error> {
 
 /// Runs the command; gives what to exit with.
 fn watched(config: &Config) -> Result<Status, Error> {
-    let (reason, status) = match guarded(|| session::run(config))? {
+    let failed = |error: Error| error.with_code_for_failure(config.exit.code(Reason::Error));
+    let (reason, status) = match guarded(|| session::run(config)).map_err(failed)? {
         Outcome::Itself(status) => return Ok(status),
         Outcome::Ended(reason, status) => (reason, status),
     };

@@ -107,18 +107,28 @@ pub(super) fn nudge_text(text: &str) -> Result<String, String> {
     }
 }
 
+/// Longer than anything runs, and short enough to be counted with.
+const LONGEST: Duration = Duration::from_hours(24 * 365 * 100);
+
+fn span(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(duration) if duration > LONGEST => Err("longer than a hundred years".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(format!("not a duration: {error}")),
+    }
+}
+
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    humantime::parse_duration(text)
-        .map_err(|error| format!("not a duration: {error}; write it like 90s, 5m or '1h 30m'"))
+    span(text).map_err(|error| format!("{error}; write it like 90s, 5m or '1h 30m'"))
 }
 
 pub(super) fn limit(text: &str) -> Result<Limit, String> {
     match text {
         "off" => Ok(Limit(None)),
-        _ => match humantime::parse_duration(text) {
+        _ => match span(text) {
             Ok(Duration::ZERO) => Err("a limit of zero would be over at once; use 'off' for no limit".to_owned()),
             Ok(duration) => Ok(Limit(Some(duration))),
-            Err(error) => Err(format!("not a duration: {error}; write it like 90s, 5m, '1h 30m' or off")),
+            Err(error) => Err(format!("{error}; write it like 90s, 5m, '1h 30m' or off")),
         },
     }
 }
@@ -157,6 +167,8 @@ mod tests {
     #[test]
     fn a_wrong_value_is_told_what_would_be_right() {
         assert!(limit("banana").unwrap_err().contains("write it like 90s"));
+        assert!(limit("9999999999999999999s").unwrap_err().contains("hundred years"));
+        assert!(duration("101years").unwrap_err().contains("hundred years"));
         assert!(limit("0s").unwrap_err().contains("'off'"));
         assert!(percent("0").unwrap_err().contains("from 1 to 100"));
         assert!(cycles("1").unwrap_err().contains("from 2 to"));

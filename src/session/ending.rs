@@ -11,6 +11,7 @@ use super::notes::Tone;
 use super::records::Records;
 use super::relay::Found;
 use super::setup::bury;
+use super::signals::Signals;
 use super::{Outcome, Session, Status, tree, typeahead};
 use crate::config::{Exit, Say};
 use crate::exit::Reason;
@@ -64,6 +65,8 @@ impl Session {
         if let Some(Loss(what)) = self.records.flush() {
             self.tell(Say::Warnings, Tone::Warning, &what);
         }
+        // Until the next run catches them, or we are gone, signals wait.
+        let _ = Signals::hold_back();
         (outcome, std::mem::take(&mut self.records))
     }
 
@@ -114,13 +117,13 @@ impl Session {
             self.give_up = true;
             return false;
         }
-        if polled.is_ok() && fds[1].any().unwrap_or(false) {
-            let ends = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
-            if let Some((signal, _)) = self.signals.arrived().into_iter().find(|(signal, _)| ends.contains(signal)) {
-                self.ended = Some(Status::Signal(signal));
-                self.give_up = true;
-                return false;
-            }
+        if polled.is_ok()
+            && fds[1].any().unwrap_or(false)
+            && let Some((signal, _)) = self.signals.arrived().into_iter().find(|(signal, _)| signal.ends())
+        {
+            self.ended = Some(Status::Signal(signal));
+            self.give_up = true;
+            return false;
         }
         self.sinks[sink].flush();
         self.sinks[sink].broken().is_none()

@@ -10,7 +10,7 @@ use super::link::Order;
 use super::place::Place;
 use super::pty::Pty;
 use super::relay::Found;
-use super::signals::Signals;
+use super::signals::{self, Signals};
 use super::terminal::Terminal;
 use super::{Observation, Session, Signal};
 
@@ -49,9 +49,8 @@ impl Session {
     /// Signals the command's process group at once, without the detour over the monitor.
     pub(super) fn signal_group(&self, signal: Signal) {
         if let (None, Place::Job { .. } | Place::SessionLeader | Place::Orphaned) = (self.ended, self.place) {
-            // SAFETY: kill takes two numbers and has no effect on our memory. The monitor has not told us of the
-            // command's end, so its process id is its own.
-            unsafe { libc::kill(-self.group, signal.number()) };
+            // The monitor has not told us of the command's end, so its process id is its own.
+            let _ = signals::send(-self.group, signal);
         }
     }
 
@@ -174,7 +173,7 @@ impl Session {
     /// Somebody continued us from outside. How long we stood still is not known, so nothing is held against the
     /// command.
     pub(super) fn continued(&mut self) {
-        self.skip_to(self.asleep);
+        self.skip_to(self.gaps.asleep);
         self.close_prompt();
         self.relay_all();
         if let (Some(terminal), true) = (&self.terminal, self.pty.is_some()) {
@@ -213,7 +212,5 @@ impl Session {
 
 /// Signals our process group and not ourselves: our own copy is recognised by its origin.
 fn to_our_group(signal: Signal) {
-    if let Ok(number) = Nix::try_from(signal.number()) {
-        let _ = kill(Pid::from_raw(0), number);
-    }
+    let _ = signals::send(0, signal);
 }

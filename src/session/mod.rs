@@ -11,6 +11,7 @@
 mod clock;
 mod ending;
 mod events;
+mod gaps;
 mod guards;
 mod inherited;
 mod job;
@@ -52,6 +53,7 @@ pub use run::run;
 pub use status::Status;
 
 use self::clock::Clock;
+use self::gaps::{Gap, Gaps};
 use self::guards::Guards;
 use self::link::{News, Order};
 use self::modes::Modes;
@@ -144,10 +146,7 @@ struct Session {
     dismissed: bool,
     /// Nobody takes what is left to be written.
     give_up: bool,
-    /// When we last began to wait.
-    asleep: Moment,
-    /// How long the machine had been suspended by then.
-    suspended: Duration,
+    gaps: Gaps,
     /// Everything was put back in good order.
     finished: bool,
     /// What is still to be done, in order.
@@ -156,12 +155,6 @@ struct Session {
     performing: bool,
     buffer: Vec<u8>,
 }
-
-/// How late a wake-up may be before the time since is taken as time that nobody could watch.
-const LATE: Duration = Duration::from_secs(5);
-
-/// A suspension that is shorter than this is none.
-const SUSPENDED: Duration = Duration::from_secs(1);
 
 /// How often the rest of a tree that is being ended is looked at.
 const RESCAN: Duration = Duration::from_millis(20);
@@ -178,7 +171,7 @@ impl Session {
                 let progress = self.progress.map(|(_, next)| next);
                 self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).min()
             };
-            self.asleep = now;
+            self.gaps.asleep = now;
             let ready = self.wait(wake.map(|moment| moment.since(now)));
             self.notice_gaps(wake);
             for (what, events) in ready {
@@ -197,15 +190,11 @@ impl Session {
         }
     }
 
-    /// Time that we could not watch is no silence: the machine was suspended, or we did not get to run.
     fn notice_gaps(&mut self, wake: Option<Moment>) {
-        let suspended = Clock::suspended();
-        let slept = suspended.saturating_sub(std::mem::replace(&mut self.suspended, suspended));
-        if slept > SUSPENDED {
-            // The clock stood still meanwhile.
-            self.observe(&Observation::Gap(slept));
-        } else if wake.is_some_and(|wake| self.clock.now().since(wake) > LATE) {
-            self.skip_to(self.asleep);
+        match self.gaps.noticed(self.clock.now(), wake, Clock::suspended()) {
+            Some(Gap::Suspended(length)) => self.observe(&Observation::Gap(length)),
+            Some(Gap::Missed(since)) => self.skip_to(since),
+            None => {}
         }
     }
 
@@ -277,9 +266,11 @@ impl Session {
             self.sinks[sink].take(bytes);
             if self.sources[index].is_terminal() {
                 self.modes.follow(bytes);
-                if let Some(drawn) = &mut self.drawn {
-                    drawn.add(bytes, self.modes.is_alternate());
+                if let Some(mut drawn) = self.drawn.take() {
+                    drawn.add(bytes, self.modes.is_alternate(), self.screen_size());
+                    self.drawn = Some(drawn);
                 }
+                self.show_prompt();
             }
             self.check_sink(sink);
             self.observe(&Observation::Output { stream, bytes });
@@ -339,7 +330,7 @@ impl Session {
             Ok(0) | Err(_) => self.hang_up(),
             Ok(count) => {
                 let typed = &buffer[..count];
-                if self.prompt.is_some() {
+                if self.prompt.as_ref().is_some_and(Prompt::is_shown) {
                     return self.answer_prompt(typed);
                 }
                 // Before the keys arrive: the command may be gone right after.

@@ -16,6 +16,7 @@ use nix::unistd::{ForkResult, Pid, fork, getpgrp, setpgid, setsid, tcsetpgrp};
 use super::inherited;
 use super::link::{Link, News, Order};
 use super::place::Place;
+use super::signals::send;
 use super::spawn::{Launch, take_terminal};
 use super::terminal;
 use super::tree;
@@ -129,9 +130,9 @@ impl Watchman {
 
     fn obey(&self, order: Order) {
         match order {
-            Order::Signal(signal) => kill(self.child, signal),
-            Order::SignalGroup(signal) if self.launch.place == Place::Ours => kill(self.child, signal),
-            Order::SignalGroup(signal) => kill(-self.group, signal),
+            Order::Signal(signal) => drop(send(self.child, signal)),
+            Order::SignalGroup(signal) if self.launch.place == Place::Ours => drop(send(self.child, signal)),
+            Order::SignalGroup(signal) => drop(send(-self.group, signal)),
             Order::Foreground => self.give_terminal(Pid::from_raw(self.group)),
             Order::Background => self.give_terminal(getpgrp()),
             Order::Finish => {}
@@ -186,7 +187,7 @@ impl Watchman {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
         for _ in 0..100 {
             if self.launch.place != Place::Ours {
-                kill(-self.group, Signal::KILL);
+                let _ = send(-self.group, Signal::KILL);
             }
             let target = if self.launch.place == Place::Ours { self.child } else { -self.group };
             if target != -1 {
@@ -237,15 +238,7 @@ impl StandIn {
 
 impl Drop for StandIn {
     fn drop(&mut self) {
-        kill(self.0.as_raw(), Signal::KILL);
+        let _ = send(self.0.as_raw(), Signal::KILL);
         let _ = nix::sys::wait::waitpid(self.0, None);
     }
-}
-
-fn kill(pid: i32, signal: Signal) {
-    if pid == -1 {
-        return;
-    }
-    // SAFETY: kill takes two numbers and has no effect on our memory. A process that is gone needs no signal.
-    unsafe { libc::kill(pid, signal.number()) };
 }

@@ -16,8 +16,13 @@ use crate::watch::{Moment, Observation, Order};
 const MORE_TIME: Duration = Duration::from_mins(15);
 /// Keys that come this soon were meant for the command.
 const SETTLES: Duration = Duration::from_millis(500);
+/// Whatever a program has set that would change where our text goes, or how it looks: scroll region, origin, insert
+/// mode, wrapping, line drawing, colours. What was set is set again with the picture.
+const PLAIN: &str = "\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b(B\x0f\x1b[m";
 /// How much of what a full-screen program has drawn is kept to repaint it.
 const MOST_KEPT: usize = 1024 * 1024;
+/// How many characters a picture may have that are only counted.
+const MOST_REPEATED: usize = 256 * 1024;
 
 /// A prompt that is open.
 #[derive(Debug)]
@@ -27,6 +32,15 @@ pub struct Prompt {
     opened: Moment,
     /// The command has the alternate screen itself.
     over_drawing: bool,
+    /// It stands on the screen; otherwise it waits until the command has finished a sequence that it is in the middle of.
+    shown: bool,
+}
+
+impl Prompt {
+    /// Whether it covers what the command shows.
+    pub const fn is_shown(&self) -> bool {
+        self.shown
+    }
 }
 
 /// What a full-screen program has drawn since it took the screen; kept only where a prompt may have to cover it.
@@ -34,49 +48,70 @@ pub struct Prompt {
 pub struct Drawn(Vec<u8>);
 
 impl Drawn {
-    /// Adds output; `alternate` is whether the alternate screen is shown after it.
-    pub fn add(&mut self, bytes: &[u8], alternate: bool) {
+    /// Adds output; `alternate` is whether the alternate screen is shown after it, `cols` and `rows` are its size.
+    pub fn add(&mut self, bytes: &[u8], alternate: bool, (cols, rows): (usize, usize)) {
         if !alternate {
             self.0.clear();
             return;
         }
         self.0.extend_from_slice(bytes);
         if self.0.len() > MOST_KEPT {
-            // Programs repaint all the time: the later half is nearly always enough.
-            self.0.drain(..MOST_KEPT / 2);
+            // The picture itself says the same in less. A character that is cut in two stays for the next time.
+            let whole = match std::str::from_utf8(&self.0) {
+                Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                _ => self.0.len(),
+            };
+            let rest = self.0.split_off(whole);
+            self.0 = self.picture(cols, rows).into_bytes();
+            self.0.extend(rest);
         }
     }
 
-    /// What brings this picture back onto an alternate screen of this size.
-    fn repaint(&self, cols: usize, rows: usize) -> Vec<u8> {
-        let text = without_repeats(&String::from_utf8_lossy(&self.0));
+    /// What draws the same on an empty terminal of this size.
+    fn picture(&self, cols: usize, rows: usize) -> String {
+        let text = spelled_out(&String::from_utf8_lossy(&self.0), cols);
         let painted = std::panic::catch_unwind(|| {
             let mut terminal = avt::Terminal::new(cols.max(2), rows.max(1)).ok()?;
             terminal.feed([text.as_str()]);
             Some(terminal.dump())
         });
-        let mut bytes = b"\x1b[m\x1b[2J\x1b[H".to_vec();
-        bytes.extend(painted.ok().flatten().unwrap_or_default().into_bytes());
-        bytes
+        painted.ok().flatten().unwrap_or_default()
+    }
+
+    /// What brings this picture back onto an alternate screen of this size.
+    fn repaint(&self, cols: usize, rows: usize) -> Vec<u8> {
+        let painted = self.picture(cols, rows);
+        // What comes before belongs to the other screen, which the terminal still has.
+        let picture = painted.split_once("\x1b[?1047h").map_or(painted.as_str(), |(_, picture)| picture);
+        format!("{PLAIN}\x1b[2J\x1b[H{}", spelled_out(picture, cols)).into_bytes()
     }
 }
 
-/// A repeat count of 65535 costs an emulator seconds; nobody draws with it.
-fn without_repeats(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
+/// The same without repeat counts: not every terminal knows them, and 65535 of them cost an emulator seconds. A row is
+/// the most that anybody draws with one, and all together are bounded.
+fn spelled_out(text: &str, cols: usize) -> String {
+    let mut spelled = String::with_capacity(text.len());
+    let (mut rest, mut budget) = (text, MOST_REPEATED);
     while let Some(at) = rest.find("\x1b[") {
-        kept.push_str(&rest[..at]);
-        let digits = rest[at + 2..].bytes().take_while(u8::is_ascii_digit).count();
-        let end = at + 2 + digits;
-        if rest.as_bytes().get(end) == Some(&b'b') {
-            rest = &rest[end + 1..];
+        let (printed, sequence) = rest.split_at(at);
+        spelled.push_str(printed);
+        let parameters = sequence[2..].bytes().take_while(|byte| (0x20..0x40).contains(byte)).count();
+        let last = sequence.as_bytes().get(2 + parameters);
+        let end = 2 + parameters + usize::from(last.is_some_and(u8::is_ascii));
+        if last == Some(&b'b') {
+            let count: usize = sequence[2..2 + parameters].parse().unwrap_or(1);
+            // It repeats what was printed right before it.
+            if let Some(letter) = printed.chars().next_back().filter(|letter| !letter.is_control()) {
+                let count = count.min(cols).min(budget);
+                spelled.extend(std::iter::repeat_n(letter, count));
+                budget -= count;
+            }
         } else {
-            kept.push_str(&rest[at..end]);
-            rest = &rest[end..];
+            spelled.push_str(&sequence[..end]);
         }
+        rest = &sequence[end..];
     }
-    kept + rest
+    spelled + rest
 }
 
 impl Session {
@@ -85,12 +120,22 @@ impl Session {
             // In a pipeline we have left the terminal to the others so far.
             self.come_to_front();
         }
-        if !self.terminal.as_ref().is_some_and(Terminal::is_raw) || !self.modes.is_between_sequences() {
+        if !self.terminal.as_ref().is_some_and(Terminal::is_raw) {
             return;
         }
         let question = format!("{}: {}", about.meaning(), plain(evidence));
-        let over_drawing = self.modes.is_alternate();
-        self.prompt = Some(Prompt { question, opened: self.clock.now(), over_drawing });
+        self.prompt = Some(Prompt { question, opened: Moment::START, over_drawing: false, shown: false });
+        self.show_prompt();
+    }
+
+    /// Shows a prompt that has waited for this, if it now can be.
+    pub(super) fn show_prompt(&mut self) {
+        let (now, over_drawing) = (self.clock.now(), self.modes.is_alternate());
+        let Some(prompt) = self.prompt.as_mut().filter(|prompt| !prompt.shown) else { return };
+        if !self.modes.is_between_sequences() {
+            return;
+        }
+        (prompt.opened, prompt.over_drawing, prompt.shown) = (now, over_drawing, true);
         if !over_drawing {
             self.show(b"\x1b[?1049h");
         }
@@ -99,7 +144,9 @@ impl Session {
 
     fn draw_prompt(&mut self, status: &str) {
         let Some(prompt) = &self.prompt else { return };
-        let mut text = format!("\x1b[m\x1b[2J\x1b[H\r\n  idlewatch\r\n\r\n  {}\r\n\r\n", prompt.question);
+        // Of the main screen nothing is set again, so nothing of it may be changed.
+        let plain_screen = if prompt.over_drawing { PLAIN } else { "\x1b[m" };
+        let mut text = format!("{plain_screen}\x1b[2J\x1b[H\r\n  idlewatch\r\n\r\n  {}\r\n\r\n", prompt.question);
         text.push_str("  [e] extend by 15 minutes\r\n  [s] show status\r\n");
         text.push_str("  [k] kill and skip\r\n  [a] kill and abort\r\n\r\n");
         text.push_str("  Without an answer within a minute the next step is taken.\r\n");
@@ -130,15 +177,19 @@ impl Session {
     }
 
     pub(super) fn close_prompt(&mut self) {
-        let Some(prompt) = self.prompt.take() else { return };
+        let Some(prompt) = self.prompt.take().filter(Prompt::is_shown) else { return };
         if prompt.over_drawing {
-            let size = self.terminal.as_ref().and_then(Terminal::size);
-            let (cols, rows) = size.map_or((80, 24), |size| (size.cols.into(), size.rows.into()));
+            let (cols, rows) = self.screen_size();
             let repaint = self.drawn.as_ref().map(|drawn| drawn.repaint(cols, rows)).unwrap_or_default();
             self.show(&repaint);
         } else {
             self.show(b"\x1b[?1049l");
         }
+    }
+
+    pub(super) fn screen_size(&self) -> (usize, usize) {
+        let size = self.terminal.as_ref().and_then(Terminal::size);
+        size.map_or((80, 24), |size| (size.cols.into(), size.rows.into()))
     }
 
     fn show(&mut self, bytes: &[u8]) {
@@ -163,7 +214,7 @@ mod tests {
         let mut before = avt::Terminal::new(20, 6).unwrap();
         before.feed([drawing]);
         let mut drawn = Drawn::default();
-        drawn.add(drawing.as_bytes(), true);
+        drawn.add(drawing.as_bytes(), true, (20, 6));
         let mut covered = avt::Terminal::new(20, 6).unwrap();
         covered.feed([drawing]);
         covered.feed(["\x1b[m\x1b[2J\x1b[Hmenu\r\nmenu\r\nmenu"]);
@@ -176,15 +227,55 @@ mod tests {
     }
 
     #[test]
+    fn scroll_regions_long_runs_and_the_text_before_it_do_not_spoil_the_picture() {
+        let drawing = "$ vim\r\n\x1b[?1049h\x1b[2J\x1b[2;4r\x1b[?6h\x1b[4h\x1b[1;1Htop of the region\x1b[?6l\
+                       \x1b[6;1H--------------------\x1b[3;3H";
+        let mut before = avt::Terminal::new(20, 6).unwrap();
+        before.feed([drawing]);
+        let mut drawn = Drawn::default();
+        drawn.add(drawing.as_bytes(), true, (20, 6));
+        let mut covered = avt::Terminal::new(20, 6).unwrap();
+        covered.feed([drawing, PLAIN, "\x1b[2J\x1b[Hmenu\r\nmenu\r\nmenu\r\nmenu\r\nmenu\r\nmenu"]);
+        let repaint = String::from_utf8(drawn.repaint(20, 6)).unwrap();
+        assert!(repaint.contains("--------------------"), "{repaint:?}");
+        covered.feed([repaint.as_str()]);
+        assert_eq!(text_of(&covered), text_of(&before));
+        assert_eq!(covered.dump(), before.dump());
+    }
+
+    #[test]
+    fn a_long_drawing_is_kept_as_a_picture() {
+        let mut drawn = Drawn::default();
+        let mut terminal = avt::Terminal::new(20, 6).unwrap();
+        terminal.feed(["\x1b[?1049h\x1b[31m"]);
+        drawn.add(b"\x1b[?1049h\x1b[31m", true, (20, 6));
+        for row in 0..200_000 {
+            let line = format!("\x1b[{};1Hrow ü {row}", row % 6 + 1);
+            terminal.feed([line.as_str()]);
+            let (one, two) = line.as_bytes().split_at(10);
+            drawn.add(one, true, (20, 6));
+            drawn.add(two, true, (20, 6));
+        }
+        assert!(drawn.0.len() <= MOST_KEPT);
+        let mut repainted = avt::Terminal::new(20, 6).unwrap();
+        repainted.feed(["\x1b[?1047h", &String::from_utf8(drawn.repaint(20, 6)).unwrap()]);
+        assert_eq!(text_of(&repainted), text_of(&terminal));
+        assert_eq!(repainted.cursor_position(), terminal.cursor_position());
+    }
+
+    #[test]
     fn leaving_the_screen_forgets_the_picture() {
         let mut drawn = Drawn::default();
-        drawn.add(b"x", true);
-        drawn.add(b"y", false);
+        drawn.add(b"x", true, (20, 6));
+        drawn.add(b"y", false, (20, 6));
         assert!(drawn.0.is_empty());
     }
 
     #[test]
-    fn repeats_are_left_out() {
-        assert_eq!(without_repeats("a\x1b[65535bc\x1b[31md\x1b[K\x1b[b"), "ac\x1b[31md\x1b[K");
+    fn repeats_are_spelled_out_and_bounded() {
+        assert_eq!(spelled_out("a\x1b[2bc\x1b[31md\x1b[K\x1b[b", 80), "aaac\x1b[31md\x1b[K");
+        assert_eq!(spelled_out("x\x1b[65535b", 8).len(), 9);
+        let flood = "x\x1b[65535b".repeat(10_000);
+        assert!(spelled_out(&flood, 1000).len() < flood.len() + MOST_REPEATED + 1000);
     }
 }

@@ -7,6 +7,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::Session;
+use super::prompt::Prompt;
 
 /// What a descriptor in the poll set means.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +51,7 @@ impl Session {
         }
         for (index, source) in self.sources.iter().enumerate() {
             // While a prompt is shown, what the command prints has to wait.
-            let covered = self.prompt.is_some() && self.screen == Some(source.sink);
+            let covered = self.prompt.as_ref().is_some_and(Prompt::is_shown) && self.screen == Some(source.sink);
             if let (Some(fd), true, false) = (source.fd(self.pty.as_ref()), self.sinks[source.sink].has_room(), covered)
             {
                 watched.push((Watched::Source(index), PollFd::new(fd, input)));

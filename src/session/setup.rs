@@ -14,6 +14,7 @@ use nix::unistd::isatty;
 use portable_pty::PtySize;
 
 use super::clock::Clock;
+use super::gaps::Gaps;
 use super::guards::Guards;
 use super::link::News;
 use super::modes::Modes;
@@ -31,9 +32,11 @@ use super::sink::Sink;
 use super::spawn::{Given, Launch};
 use super::streams::{Input, Output, Own, Plan, Surroundings};
 use super::terminal::{Terminal, replace_standard_streams};
-use super::{Session, inherited, tree, typeahead};
+use super::{Session, inherited, signals, tree, typeahead};
 use crate::config::Config;
 use crate::error::Error;
+use crate::report::plain;
+use crate::signal::Signal;
 use crate::watch::{Event, Moment, Policy, Size, Stream, Watcher};
 
 /// Programs that start a pager do so because their output is a terminal. Where ours is not, they would not have.
@@ -224,8 +227,7 @@ impl Session {
             kills: config.policy.ending.kill_after.is_some(),
             dismissed: false,
             give_up: false,
-            asleep: Moment::START,
-            suspended: Clock::suspended(),
+            gaps: Gaps::new(Clock::suspended()),
             finished: false,
             queue: VecDeque::new(),
             performing: false,
@@ -239,6 +241,8 @@ impl Session {
 
 /// Waits for the monitor, which has nothing more to do.
 pub(super) fn bury(monitor: &Monitor) {
+    // Should somebody have stopped it: it has to go on to end.
+    let _ = signals::send(monitor.pid, Signal::CONT);
     let _ = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(monitor.pid), None);
 }
 
@@ -248,7 +252,7 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> Error {
 
 fn cannot_run(name: &OsStr, errno: i32) -> Error {
     let error = io::Error::from_raw_os_error(errno);
-    let name: String = name.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+    let name = plain(&name.to_string_lossy());
     match errno {
         libc::ENOENT => Error::not_found(format!("cannot run '{name}': {error}")),
         // Not the command's fault.
@@ -313,7 +317,11 @@ fn size(config: &Config, terminal: Option<&Terminal>) -> PtySize {
 }
 
 fn open(size: PtySize, like: Option<&Termios>) -> Result<(Pty, OwnedFd), Error> {
-    let (pty, slave) = Pty::open(size, like).map_err(failed("cannot open a pseudo-terminal"))?;
+    let (pty, slave) = Pty::open(size, like).map_err(|error| match error.raw_os_error() {
+        // That is how the kernel says it.
+        Some(libc::ENOSPC) => Error::internal("cannot open a pseudo-terminal: all that there can be are in use"),
+        _ => failed("cannot open a pseudo-terminal")(error),
+    })?;
     if like.is_none() {
         pty.make_plain().map_err(failed("cannot set up the pseudo-terminal"))?;
     }

@@ -7,6 +7,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use super::signals;
+use crate::signal::Signal;
 use crate::watch::Moment;
 
 /// What a shell command was started for.
@@ -122,9 +124,8 @@ fn spawn(text: &str, variables: &[(&str, String)]) -> io::Result<Child> {
 /// Ends one with everything it has started.
 fn end(child: &Child) {
     if let Ok(pid) = i32::try_from(child.id()) {
-        // SAFETY: kill takes two numbers and has no effect on our memory; the child is not reaped yet, so its process
-        // group is its own.
-        unsafe { libc::kill(-pid, libc::SIGKILL) };
+        // The child is not reaped yet, so its process group is its own.
+        let _ = signals::send(-pid, Signal::KILL);
     }
 }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
+use nix::errno::Errno;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal as Nix, sigaction, sigprocmask};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
@@ -90,24 +91,42 @@ impl Signals {
     }
 }
 
-/// Waits this long between two runs. Gives the signal that ends the program meanwhile, if one comes.
+/// Sends a signal to whom kill(2) understands by `target`, but never to everybody.
+pub fn send(target: i32, signal: Signal) -> nix::Result<()> {
+    if target == -1 {
+        return Err(Errno::ESRCH);
+    }
+    // SAFETY: kill takes two numbers and has no effect on our memory.
+    Errno::result(unsafe { libc::kill(target, signal.number()) }).map(drop)
+}
+
+/// Waits this long between two runs. Gives the signal that ends the program meanwhile, if one comes. Afterwards signals
+/// are held back again.
 pub fn pause(length: std::time::Duration) -> io::Result<Option<Signal>> {
     use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-    let clock = super::clock::Clock::start();
+    let mut clock = super::clock::Clock::start();
     let mut signals = Signals::catch()?;
-    loop {
+    let ended = loop {
         let left = length.saturating_sub(clock.now().since_start());
         if left.is_zero() {
-            return Ok(None);
+            break None;
         }
         let timeout = PollTimeout::try_from(left.as_millis().min(60_000) as i32 + 1).unwrap_or(PollTimeout::MAX);
         // An interrupted wait is only shorter.
         let _ = poll(&mut [PollFd::new(signals.as_fd(), PollFlags::POLLIN)], timeout);
-        let ends = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
-        if let Some((signal, _)) = signals.arrived().into_iter().find(|(signal, _)| ends.contains(signal)) {
-            return Ok(Some(signal));
+        let arrived = signals.arrived();
+        if let Some((signal, _)) = arrived.iter().find(|(signal, _)| signal.ends()) {
+            break Some(*signal);
         }
-    }
+        if arrived.iter().any(|(signal, _)| signal.stops()) {
+            let before = clock.now();
+            // Here we stand until somebody continues us.
+            let _ = send(nix::unistd::getpid().as_raw(), Signal::STOP);
+            clock.rewind_to(before);
+        }
+    };
+    Signals::hold_back()?;
+    Ok(ended)
 }
 
 fn default_action(signal: Nix) -> io::Result<()> {

@@ -107,7 +107,7 @@ impl Default for Policy {
 impl Policy {
     /// The share of `limit` at which to warn.
     pub(super) fn warning(&self, limit: Duration) -> Duration {
-        limit * u32::from(self.warn.min(100)) / 100
+        limit.saturating_mul(u32::from(self.warn.min(100))) / 100
     }
 }
 

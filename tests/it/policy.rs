@@ -4,14 +4,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::process::Stdio;
 
-use crate::support::{Run, fixture, has, has_python_module, node_package, without_terminal};
+use crate::support::{Run, fixture, has, has_python_module, node_package, stderr, without_terminal};
 
 /// Prints a question and waits for its answer on the terminal.
 const ASKS: &str = "printf 'Name? '; read name; echo \"hello $name\"";
-
-fn stderr(output: &std::process::Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
 
 #[test]
 fn each_way_to_end_has_its_code() {
@@ -28,67 +24,6 @@ fn each_way_to_end_has_its_code() {
         assert_eq!(output.status.code(), Some(code), "{reason}: {}", stderr(&output));
         assert!(stderr(&output).contains(reason), "{reason}: {}", stderr(&output));
     }
-}
-
-#[test]
-fn a_person_at_the_prompt_can_skip_abort_or_go_on() {
-    let options = ["--timeout", "500ms", "--on-timeout", "prompt,stop"];
-    for (key, code) in [("k", 119), ("a", 118)] {
-        let mut run = Run::sh(&options, "sleep 300").in_terminal();
-        // The first keys after it has opened may have been meant for the command, so they do not count.
-        run.wait_for("kill and abort").until("its end", |run| run.enter(key).has_ended());
-        let (text, status) = run.finish();
-        assert_eq!(status.code(), Some(code), "{text}");
-    }
-    let script = "printf 'before '; sleep 1; read key; echo \"got $key\"";
-    let mut run = Run::sh(&options, script).in_terminal();
-    run.wait_for("kill and abort").until("the status", |run| run.enter("s").text().contains("last byte"));
-    run.until("the end of the prompt", |run| run.enter("e").text().contains("\x1b[?1049l"));
-    run.enter(" typed\r").wait_for("got ");
-    let (text, status) = run.finish();
-    assert!(text.contains(" typed"), "{text}");
-    assert_eq!(status.code(), Some(0), "{text}");
-}
-
-#[test]
-fn arrows_and_pastes_are_no_answer_to_the_prompt() {
-    let mut run = Run::sh(&["--timeout", "500ms", "--on-timeout", "prompt,stop"], "sleep 300").in_terminal();
-    run.wait_for("kill and abort").until("the status", |run| run.enter("s").text().contains("last byte"));
-    run.enter("\x1b[A").enter("make a plan").until("its end", |run| run.enter("k").has_ended());
-    assert_eq!(run.finish().1.code(), Some(119));
-}
-
-#[test]
-fn a_prompt_over_a_full_screen_program_is_painted_over_and_back() {
-    let script = "printf '\\033[?1049h\\033[2J\\033[3;5H\\033[31mred\\033[m\\033[5;1H'; stty raw -echo; sleep 1; \
-                  dd bs=1 count=1 2>/dev/null; printf '\\033[?1049lend'";
-    let mut run = Run::sh(&["--timeout", "500ms", "--on-timeout", "prompt,stop"], script).in_terminal();
-    run.wait_for("kill and abort").until("the picture", |run| run.enter("e").text().matches("red").count() > 1);
-    run.enter("x").wait_for("end");
-    assert_eq!(run.finish().1.code(), Some(0));
-}
-
-#[test]
-fn a_silent_command_that_works_lives_until_the_cap() {
-    let output = Run::sh(&["--idle", "500ms", "--max-idle", "2s", "-v"], "while :; do :; done").output();
-    assert_eq!(output.status.code(), Some(121));
-    assert!(stderr(&output).contains("guard cpu"), "{}", stderr(&output));
-}
-
-#[test]
-fn a_file_that_grows_and_a_command_that_agrees_speak_for_a_silent_command() {
-    let folder = tempfile::tempdir().unwrap();
-    let grows = "i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo x >>log; sleep 0.08; done";
-    let quick = ["--idle", "2s", "-v", "--guard"];
-    for guard in ["file:log", "cmd:test -e log"] {
-        fs::write(folder.path().join("log"), "").unwrap();
-        let options = [&quick[..], &[guard]].concat();
-        let output = Run::sh(&options, grows).folder(folder.path()).output();
-        assert_eq!(output.status.code(), Some(0), "{guard}: {}", stderr(&output));
-        assert!(stderr(&output).contains("deferred"), "{guard}: {}", stderr(&output));
-    }
-    let output = Run::sh(&[&quick[..], &["cmd:false"]].concat(), "sleep 300").output();
-    assert_eq!(output.status.code(), Some(121));
 }
 
 #[test]
@@ -205,27 +140,6 @@ fn a_nudge_that_cannot_be_typed_is_refused_before_anything_starts() {
 }
 
 #[test]
-fn a_command_that_crashes_is_started_again_and_the_last_status_is_reported() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = "echo x >>runs; [ $(wc -l <runs) -ge 3 ] && exit 5; exit 1";
-    let options = ["--relaunch", "crash", "--relaunch-delay", "10ms", "--max-relaunches", "2"];
-    let output = Run::sh(&options, script).folder(folder.path()).output();
-    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
-    assert_eq!(fs::read_to_string(folder.path().join("runs")).unwrap().lines().count(), 3);
-}
-
-#[test]
-fn a_command_that_was_stuck_is_resumed_with_another() {
-    let folder = tempfile::tempdir().unwrap();
-    let options = ["--idle", "300ms", "--no-guard", "--relaunch", "stuck", "--relaunch-delay", "10ms"];
-    let options = [&options[..], &["--relaunch-with", "echo resumed; exit 4"]].concat();
-    let output = Run::sh(&options, "echo first; sleep 300").folder(folder.path()).output();
-    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("first") && text.contains("resumed"), "{text:?}");
-}
-
-#[test]
 fn a_file_that_the_command_prints_to_directly_is_watched_too() {
     let folder = tempfile::tempdir().unwrap();
     let script = "for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done; sleep 300";
@@ -241,19 +155,6 @@ fn a_command_that_never_prints_anything_has_a_limit_of_its_own() {
     let options = ["--idle", "off", "--first-output", "500ms", "--no-guard"];
     assert_eq!(Run::sh(&options, "sleep 300").output().status.code(), Some(121));
     assert_eq!(Run::sh(&options, "echo here; sleep 1").output().status.code(), Some(0));
-}
-
-#[test]
-fn processes_that_come_and_go_and_bytes_that_move_speak_for_a_silent_command() {
-    let comes_and_goes = "i=0; while [ $i -lt 50 ]; do i=$((i+1)); sleep 0.08; done";
-    for (guard, script, says) in [
-        ("children", comes_and_goes, "have begun"),
-        ("io", "timeout 4 cat /dev/zero >/dev/null; exit 0", "read and wrote"),
-    ] {
-        let output = Run::sh(&["--idle", "2s", "-v", "--guard", guard], script).output();
-        assert_eq!(output.status.code(), Some(0), "{guard}: {}", stderr(&output));
-        assert!(stderr(&output).contains(says), "{guard}: {}", stderr(&output));
-    }
 }
 
 #[test]

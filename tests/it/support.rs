@@ -452,6 +452,11 @@ impl Drop for Running {
     }
 }
 
+/// What was printed to standard error.
+pub fn stderr(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
 /// Waits until this holds, for what has no terminal.
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();

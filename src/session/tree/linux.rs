@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 
+use super::super::signals::send;
 use super::Process;
 use crate::signal::Signal;
 
@@ -62,7 +63,7 @@ pub fn signal(process: &Process, signal: Signal) -> bool {
     if fd < 0 {
         return match Errno::last() {
             Errno::ESRCH => true,
-            _ => !is_same(process) || kill(process.pid, signal),
+            _ => !is_same(process) || matches!(send(process.pid, signal), Ok(()) | Err(Errno::ESRCH)),
         };
     }
     // SAFETY: the kernel just made this descriptor for us alone.
@@ -79,11 +80,6 @@ pub fn signal(process: &Process, signal: Signal) -> bool {
 
 fn is_same(process: &Process) -> bool {
     read(process.pid).is_some_and(|(_, now)| now.started == process.started)
-}
-
-fn kill(pid: i32, signal: Signal) -> bool {
-    // SAFETY: kill takes two numbers and has no effect on our memory.
-    unsafe { libc::kill(pid, signal.number()) == 0 || Errno::last() == Errno::ESRCH }
 }
 
 pub fn is_stopped(pid: i32) -> Option<bool> {
@@ -130,10 +126,6 @@ fn moved(pid: i32) -> Option<u64> {
     let io = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     let value = |name: &str| io.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
     Some(value("rchar:")? + value("wchar:")?)
-}
-
-pub fn signal_target(target: i32, signal: Signal) {
-    kill(target, signal);
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ use other as system;
 
 use std::fmt;
 
+use super::signals::send;
+use crate::report::plain;
 use crate::signal::Signal;
 
 /// One process, told apart from a later one with the same id by when it started.
@@ -28,7 +30,7 @@ pub struct Process {
 impl fmt::Display for Process {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A process chooses its own name, and this is shown to people.
-        let name: String = self.name.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let name = plain(&self.name);
         write!(f, "{} ({name})", self.pid)
     }
 }
@@ -48,7 +50,7 @@ pub fn descendants(root: i32) -> Option<Vec<Process>> {
 pub fn signal_all(root: i32, target: i32, signal: Signal) -> Vec<Process> {
     // A snapshot first: once the first process is gone, its children no longer show whose they were.
     let Some(snapshot) = descendants(root) else {
-        system::signal_target(target, signal);
+        let _ = send(target, signal);
         return Vec::new();
     };
     let refused = snapshot.iter().filter(|process| !system::signal(process, signal)).cloned().collect();

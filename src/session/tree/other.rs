@@ -15,11 +15,6 @@ pub fn signal(_process: &Process, _signal: Signal) -> bool {
     false
 }
 
-pub fn signal_target(target: i32, signal: Signal) {
-    // SAFETY: kill takes two numbers and has no effect on our memory.
-    unsafe { libc::kill(target, signal.number()) };
-}
-
 pub fn is_stopped(_pid: i32) -> Option<bool> {
     None
 }

@@ -1,0 +1,67 @@
+//! A machine that has run out of something: nothing is started, and what is missing is said.
+
+use std::process::Output;
+
+use crate::support::{Run, has, program, stderr};
+
+fn is_root() -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        eprintln!("skipped: only root can do this");
+    }
+    root
+}
+
+/// Whether it failed as it should: the code for our own failure, one line that says why.
+fn refused(output: &Output, code: i32, what: &str) {
+    let said = stderr(output);
+    assert_eq!(output.status.code(), Some(code), "{what}: {said}");
+    assert!(output.stdout.is_empty(), "{what}");
+    assert!(said.starts_with("idlewatch: cannot ") && said.lines().count() == 1, "{what}: {said}");
+}
+
+#[test]
+fn without_descriptors_nothing_is_started() {
+    let mut started = false;
+    for most in 4..40 {
+        let script = format!("ulimit -n {most}; exec $IW --exit-code error=77 -- echo started");
+        let output = Run::script("sh", &script).output();
+        started = output.status.success() && output.stdout == b"started\n";
+        if !started {
+            refused(&output, 77, &format!("{most} descriptors"));
+        }
+    }
+    assert!(started, "it needs no more than forty");
+}
+
+#[test]
+fn without_processes_nothing_is_started() {
+    if !is_root() || !has("setpriv") || !has("bash") {
+        return;
+    }
+    // Nobody may reach the folder of the build.
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("idlewatch");
+    std::fs::copy(program(), &copy).unwrap();
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let script = format!("ulimit -u 1; exec {} -- echo started", copy.display());
+    let nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    let output = Run::bare(&[&nobody[..], &["bash", "-c", &script]].concat()).folder("/").output();
+    refused(&output, 125, "no processes");
+}
+
+#[test]
+fn without_pseudo_terminals_nothing_is_started() {
+    if !is_root() || !has("unshare") {
+        return;
+    }
+    let own = "mount -t devpts -o newinstance,max=1,ptmxmode=0666 devpts /dev/pts && \
+               mount --bind /dev/pts/ptmx /dev/ptmx || exit 99; exec $IW -- echo started";
+    let output = Run::bare(&["unshare", "-m", "sh", "-c", own]).output();
+    if output.status.code() == Some(99) || stderr(&output).starts_with("unshare:") {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    }
+    refused(&output, 125, "no pseudo-terminals");
+    assert!(stderr(&output).contains("in use"));
+}

@@ -1,0 +1,59 @@
+//! Who speaks for a silent command, with real processes.
+
+use std::fs;
+
+use crate::support::{Run, stderr, until_gone};
+
+#[test]
+fn a_silent_command_that_works_lives_until_the_cap() {
+    let output = Run::sh(&["--idle", "500ms", "--max-idle", "2s", "-v"], "while :; do :; done").output();
+    assert_eq!(output.status.code(), Some(121));
+    assert!(stderr(&output).contains("guard cpu"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_file_that_grows_and_a_command_that_agrees_speak_for_a_silent_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let grows = "i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo x >>log; sleep 0.08; done";
+    let quick = ["--idle", "2s", "-v", "--guard"];
+    for guard in ["file:log", "cmd:test -e log"] {
+        fs::write(folder.path().join("log"), "").unwrap();
+        let options = [&quick[..], &[guard]].concat();
+        let output = Run::sh(&options, grows).folder(folder.path()).output();
+        assert_eq!(output.status.code(), Some(0), "{guard}: {}", stderr(&output));
+        assert!(stderr(&output).contains("deferred"), "{guard}: {}", stderr(&output));
+    }
+    let output = Run::sh(&[&quick[..], &["cmd:false"]].concat(), "sleep 300").output();
+    assert_eq!(output.status.code(), Some(121));
+}
+
+#[test]
+fn processes_that_come_and_go_and_bytes_that_move_speak_for_a_silent_command() {
+    let comes_and_goes = "i=0; while [ $i -lt 50 ]; do i=$((i+1)); sleep 0.08; done";
+    for (guard, script, says) in [
+        ("children", comes_and_goes, "have begun"),
+        ("io", "timeout 4 cat /dev/zero >/dev/null; exit 0", "read and wrote"),
+    ] {
+        let output = Run::sh(&["--idle", "2s", "-v", "--guard", guard], script).output();
+        assert_eq!(output.status.code(), Some(0), "{guard}: {}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{guard}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_guard_that_hangs_holds_nobody_up_and_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let spins =
+        "i=0; while :; do i=$((i+1)); case $((i%2)) in 0) printf '\\r/';; *) printf '\\r-';; esac; sleep 0.05; done";
+    let guard = "cmd:sleep 300 & echo $! >held; wait";
+    let options = ["--idle", "1s", "--guard", guard, "--on-idle", "stop", "-k", "1s"];
+    let mut run = Run::sh(&options, spins).folder(folder.path()).in_terminal();
+    let held = folder.path().join("held");
+    run.until("the guard", |_| fs::read_to_string(&held).is_ok_and(|pid| pid.ends_with('\n')));
+    let sleeping: i32 = fs::read_to_string(&held).unwrap().trim().parse().unwrap();
+    // The relay goes on meanwhile.
+    run.wait_for("\r/").wait_for("\r-").wait_for("\r/");
+    let (_, status) = run.finish_bytes();
+    assert_eq!(status.code(), Some(121));
+    until_gone(sleeping);
+}

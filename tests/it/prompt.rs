@@ -1,0 +1,53 @@
+//! The question to the person, over whatever is on the screen.
+
+use crate::support::Run;
+
+const OPTIONS: [&str; 4] = ["--timeout", "500ms", "--on-timeout", "prompt,stop"];
+
+#[test]
+fn a_person_at_the_prompt_can_skip_abort_or_go_on() {
+    let options = ["--timeout", "500ms", "--on-timeout", "prompt,stop"];
+    for (key, code) in [("k", 119), ("a", 118)] {
+        let mut run = Run::sh(&options, "sleep 300").in_terminal();
+        // The first keys after it has opened may have been meant for the command, so they do not count.
+        run.wait_for("kill and abort").until("its end", |run| run.enter(key).has_ended());
+        let (text, status) = run.finish();
+        assert_eq!(status.code(), Some(code), "{text}");
+    }
+    let script = "printf 'before '; sleep 1; read key; echo \"got $key\"";
+    let mut run = Run::sh(&options, script).in_terminal();
+    run.wait_for("kill and abort").until("the status", |run| run.enter("s").text().contains("last byte"));
+    run.until("the end of the prompt", |run| run.enter("e").text().contains("\x1b[?1049l"));
+    run.enter(" typed\r").wait_for("got ");
+    let (text, status) = run.finish();
+    assert!(text.contains(" typed"), "{text}");
+    assert_eq!(status.code(), Some(0), "{text}");
+}
+
+#[test]
+fn arrows_and_pastes_are_no_answer_to_the_prompt() {
+    let mut run = Run::sh(&["--timeout", "500ms", "--on-timeout", "prompt,stop"], "sleep 300").in_terminal();
+    run.wait_for("kill and abort").until("the status", |run| run.enter("s").text().contains("last byte"));
+    run.enter("\x1b[A").enter("make a plan").until("its end", |run| run.enter("k").has_ended());
+    assert_eq!(run.finish().1.code(), Some(119));
+}
+
+#[test]
+fn a_prompt_over_a_full_screen_program_is_painted_over_and_back() {
+    let script = "printf '\\033[?1049h\\033[2J\\033[3;5H\\033[31mred\\033[m\\033[5;1H'; stty raw -echo; sleep 1; \
+                  dd bs=1 count=1 2>/dev/null; printf '\\033[?1049lend'";
+    let mut run = Run::sh(&["--timeout", "500ms", "--on-timeout", "prompt,stop"], script).in_terminal();
+    run.wait_for("kill and abort").until("the picture", |run| run.enter("e").text().matches("red").count() > 1);
+    run.enter("x").wait_for("end");
+    assert_eq!(run.finish().1.code(), Some(0));
+}
+
+#[test]
+fn a_prompt_waits_for_the_end_of_a_sequence() {
+    let script = "printf '\\033[3'; sleep 1.5; printf '1mred\\033[m'; exec sleep 300";
+    let mut run = Run::sh(&OPTIONS, script).in_terminal();
+    run.wait_for("kill and abort").until("its end", |run| run.enter("k").has_ended());
+    let (text, status) = run.finish();
+    assert_eq!(status.code(), Some(119), "{text}");
+    assert!(text.find("\x1b[31mred").is_some_and(|red| red < text.find("kill and abort").unwrap()), "{text:?}");
+}

@@ -1,0 +1,94 @@
+//! Starting the command again, with real processes.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+
+use crate::support::{Run, has, stderr};
+
+/// How often the command was started: it writes a line each time.
+fn runs(folder: &Path) -> usize {
+    fs::read_to_string(folder.join("runs")).map_or(0, |text| text.lines().count())
+}
+
+#[test]
+fn a_command_that_crashes_is_started_again_and_the_last_status_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "echo x >>runs; [ $(wc -l <runs) -ge 3 ] && exit 5; exit 1";
+    let options = ["--relaunch", "crash", "--relaunch-delay", "10ms", "--max-relaunches", "2"];
+    let output = Run::sh(&options, script).folder(folder.path()).output();
+    assert_eq!(output.status.code(), Some(5), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(folder.path().join("runs")).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn a_command_that_was_stuck_is_resumed_with_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--idle", "300ms", "--no-guard", "--relaunch", "stuck", "--relaunch-delay", "10ms"];
+    let options = [&options[..], &["--relaunch-with", "echo resumed; exit 4"]].concat();
+    let output = Run::sh(&options, "echo first; sleep 300").folder(folder.path()).output();
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("first") && text.contains("resumed"), "{text:?}");
+}
+
+#[test]
+fn three_deaths_within_seconds_are_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--relaunch", "any", "--relaunch-delay", "1ms", "--max-relaunches", "50"];
+    let output = Run::sh(&options, "echo x >>runs; exit 9").folder(folder.path()).output();
+    assert_eq!(output.status.code(), Some(9), "{}", stderr(&output));
+    assert_eq!(runs(folder.path()), 3);
+}
+
+#[test]
+fn a_resume_that_fails_at_once_is_followed_by_a_fresh_start() {
+    let folder = tempfile::tempdir().unwrap();
+    // Stuck the first time; started afresh it finds its way.
+    let script = "echo x >>runs; [ -e tried ] && exit 0; exec sleep 300";
+    let options =
+        ["--idle", "300ms", "--no-guard", "--relaunch", "any", "--relaunch-delay", "1ms", "--events", "events"];
+    let options = [&options[..], &["--relaunch-with", "touch tried; echo no session to continue; exit 1"]].concat();
+    let output = Run::sh(&options, script).folder(folder.path()).output();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(runs(folder.path()), 2);
+    let events = fs::read_to_string(folder.path().join("events")).unwrap();
+    let told: Vec<&str> = events.lines().filter(|line| line.contains("\"relaunched\"")).collect();
+    assert_eq!(told.len(), 2, "{events}");
+    assert!(told[0].contains("no session to continue") && told[1].contains("sleep 300"), "{told:?}");
+}
+
+#[test]
+fn a_person_can_end_the_pause_and_stop_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--relaunch", "crash", "--relaunch-delay", "1m"];
+    let mut run = Run::sh(&options, "echo x >>runs; exit 9").folder(folder.path()).in_terminal();
+    run.wait_for("is started again in 1m").enter("\x03");
+    let (_, status) = run.finish_bytes();
+    assert_eq!(status.signal(), Some(libc::SIGINT));
+    assert_eq!(runs(folder.path()), 1);
+
+    if !has("bash") {
+        return;
+    }
+    // In files, so that what is waited for is not in what is typed.
+    let start = "echo pid=$$';'; exec $IW --relaunch crash --relaunch-delay 1m -- sh -c 'exit 9'";
+    fs::write(folder.path().join("start"), start).unwrap();
+    fs::write(folder.path().join("code"), "echo code=$?';'").unwrap();
+    let mut run = Run::shell("bash").folder(folder.path()).in_terminal();
+    let pid = run.enter("sh start\n").number("pid");
+    run.wait_for("is started again in 1m").enter("\x1a").wait_for("Stopped");
+    run.enter("fg\n").until_in_front(pid).enter("\x03").enter(". ./code\n");
+    assert_eq!(run.number("code"), 130);
+    run.enter("exit\n").finish_bytes();
+}
+
+#[test]
+fn a_signal_in_the_pause_ends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--relaunch", "crash", "--relaunch-delay", "1m"];
+    let mut run = Run::sh(&options, "echo x >>runs; exit 9").folder(folder.path()).in_terminal();
+    run.wait_for("is started again in 1m").signal(libc::SIGTERM);
+    assert_eq!(run.finish_bytes().1.signal(), Some(libc::SIGTERM));
+    assert_eq!(runs(folder.path()), 1);
+}
