@@ -30,6 +30,8 @@ pub(super) struct Situation<'a> {
     pub(super) look: Option<&'a Look>,
     pub(super) wait: Option<&'a Wait>,
     pub(super) typed: Option<Moment>,
+    /// Somebody has begun to type and not finished.
+    pub(super) draft: bool,
     /// When the command said that it is finished.
     pub(super) done: Option<Moment>,
     /// The rows of the screen, and the cursor.
@@ -94,6 +96,7 @@ impl Situation<'_> {
         let password = self.look.is_some_and(|look| look.line_mode == Known::Yes && look.echo == Known::No);
         match self.wait {
             _ if password => Some("it asks for a password"),
+            _ if self.draft => Some("somebody has begun to type there"),
             Some(Wait::Menu(..)) => Some("a menu is on the screen"),
             Some(Wait::Question(_)) if !asked_for => Some("it asks a question"),
             _ => None,

@@ -33,6 +33,13 @@ struct Unseen {
     last: Moment,
 }
 
+/// Something that a person has begun to type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Draft {
+    /// The command was waiting for it.
+    pub(super) at_prompt: bool,
+}
+
 #[derive(Debug)]
 struct Channel {
     sieve: Sieve,
@@ -72,6 +79,8 @@ pub(super) struct Sight {
     said_done: bool,
     /// When somebody last typed.
     pub(super) last_typed: Option<Moment>,
+    /// What somebody has begun to type and not submitted.
+    pub(super) draft: Option<Draft>,
     pub(super) suspected: Vec<Repetition>,
 }
 
@@ -96,6 +105,7 @@ impl Sight {
             printed: false,
             said_done: false,
             last_typed: None,
+            draft: None,
             suspected: Vec::new(),
         }
     }
@@ -240,6 +250,22 @@ impl Sight {
     /// Somebody typed: what appears at the cursor next is the echo, unless the line was submitted.
     pub(super) fn typed(&mut self, now: Moment, bytes: &[u8]) {
         self.typed = (!bytes.iter().any(|byte| matches!(byte, b'\r' | b'\n'))).then_some(now);
+    }
+
+    /// A person typed, and before that the command was `at_prompt`.
+    pub(super) fn typed_by_person(&mut self, now: Moment, bytes: &[u8], at_prompt: bool) {
+        self.typed(now, bytes);
+        self.last_typed = Some(now);
+        // What is pasted is submitted by the key that comes after it.
+        let pasted = memchr::memmem::rfind(bytes, b"\x1b[201~").map_or(0, |end| end + 6);
+        // Return, newline, Ctrl-C, Ctrl-D, Ctrl-U; Escape alone.
+        let over = bytes[pasted..].iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0x03 | 0x04 | 0x15));
+        let writes = pasted > 0 || bytes.first() != Some(&0x1b) && bytes.iter().any(|byte| !byte.is_ascii_control());
+        if over || bytes == b"\x1b" {
+            self.draft = None;
+        } else if writes && self.draft.is_none() {
+            self.draft = Some(Draft { at_prompt });
+        }
     }
 
     pub(super) fn resized(&mut self, now: Moment, size: Size) {

@@ -12,6 +12,9 @@ const ASKED: Duration = Duration::from_secs(2);
 /// A prompt, or a full-screen program at rest, after this much.
 const RESTED: Duration = Duration::from_secs(5);
 
+/// How long a command that waited for a person, and no longer seems to, is left alone.
+const AFTER_WAITING: Duration = Duration::from_secs(30);
+
 /// What the screen says about waiting, until its wording changes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Reading {
@@ -40,11 +43,22 @@ impl Reading {
         })
     }
 
+    /// Whether a person is expected to type.
+    pub(super) const fn is_at_prompt(&self) -> bool {
+        self.wait.is_some() && self.turn.is_none()
+    }
+
     /// When the command waits by what the screen says, given that nothing more happens.
     fn waits_from(&self, sight: &Sight) -> Option<Moment> {
         let clocks = &sight.clocks;
         let at_rest = |moment: Moment| clocks.rest().map_or(moment, |rest| rest.max(moment));
-        match self.wait.as_ref()? {
+        let Some(wait) = &self.wait else {
+            // The prompt is hidden behind what a person has begun to type.
+            sight.draft.filter(|draft| draft.at_prompt && self.turn.is_none())?;
+            let begun = sight.last_typed?;
+            return Some(at_rest(begun));
+        };
+        match wait {
             Wait::Question(_) if self.known => Some(clocks.progress + ASKED),
             Wait::Menu(_, row) => {
                 let rest = sight.rests_below(*row).unwrap_or_default();
@@ -67,6 +81,8 @@ pub(super) struct Facts<'a> {
     pub(super) look: Option<&'a Look>,
     /// Nobody is still out to look.
     pub(super) settled: bool,
+    /// When the command last stopped waiting for a person.
+    pub(super) waited: Option<Moment>,
     pub(super) exited: bool,
 }
 
@@ -98,7 +114,14 @@ impl Facts<'_> {
 
     /// Whether a limit of silence has passed.
     pub(super) fn is_silent(self, now: Moment) -> bool {
-        self.policy.idle.is_some_and(|idle| self.sight.clocks.silence(now) >= idle) || self.is_mute(now)
+        let waited = self.after_waiting().is_some_and(|until| now < until);
+        !waited && self.policy.idle.is_some_and(|idle| self.sight.clocks.silence(now) >= idle) || self.is_mute(now)
+    }
+
+    /// A command that has just stopped to wait for a person has been silent for long without fault. It gets a moment to
+    /// show what it does next: a screen that is drawn anew may not look like a prompt until it is complete.
+    fn after_waiting(self) -> Option<Moment> {
+        Some(self.waited? + AFTER_WAITING.min(self.policy.idle?))
     }
 
     fn is_mute(self, now: Moment) -> bool {
@@ -130,7 +153,7 @@ impl Facts<'_> {
         let nearly = policy.timeout.map(|limit| Moment::START + policy.warning(limit));
         let waits = self.reading.waits_from(self.sight);
         let read = Some(clocks.progress + ASKED);
-        [idle, quiet, mute, timeout, nearly, waits, read].into_iter().flatten()
+        [idle, quiet, mute, timeout, nearly, waits, read, self.after_waiting()].into_iter().flatten()
     }
 
     /// Why the state is `state`, in words.
@@ -181,6 +204,7 @@ impl Facts<'_> {
             Some(Wait::Question(text) | Wait::Menu(text, _)) => Some(format!("it asks: {}", quote(text))),
             Some(Wait::Prompt(text)) => Some(format!("it is at its prompt: {}", quote(text))),
             Some(Wait::FullScreen) => Some("a full-screen program with nothing under way".to_owned()),
+            None if self.sight.draft.is_some() => Some("somebody has begun to type and not finished".to_owned()),
             None => None,
         };
         let silence = span(self.sight.clocks.silence(now));

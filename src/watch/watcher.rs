@@ -36,6 +36,8 @@ pub struct Watcher {
     attended: bool,
     /// When the command said that it is finished.
     done: Option<Moment>,
+    /// When it last stopped waiting for a person.
+    waited: Option<Moment>,
     gap: Option<Duration>,
     answers: Option<Vec<Answer>>,
     orders: Vec<Order>,
@@ -71,6 +73,7 @@ impl Watcher {
             told_lost: false,
             attended: false,
             done: None,
+            waited: None,
             gap: None,
             answers: None,
             orders: Vec::new(),
@@ -87,8 +90,13 @@ impl Watcher {
         match observation {
             Observation::Output { stream, bytes } => self.sight.output(now, *stream, bytes, &self.policy),
             Observation::Typed(bytes) => {
-                self.sight.typed(now, bytes);
-                self.sight.last_typed = Some(now);
+                self.read_screen();
+                let at_prompt = self.state == State::Waiting || self.reading.is_at_prompt();
+                if at_prompt {
+                    // The time in which it waited for this was not its silence.
+                    self.sight.clocks.progressed(now, "");
+                }
+                self.sight.typed_by_person(now, bytes, at_prompt);
                 self.looking = Looking { episode: self.looking.episode, ..Looking::default() };
             }
             Observation::Resized(size) => self.sight.resized(now, *size),
@@ -191,6 +199,7 @@ impl Watcher {
             reading: &self.reading,
             look: self.looking.found.as_ref(),
             settled: self.looking.final_asked && self.looking.asked.is_none(),
+            waited: self.waited,
             exited: self.exited,
         }
     }
@@ -218,8 +227,8 @@ impl Watcher {
         if let Some(length) = self.gap.take() {
             actions.push(Action::Report(Event::Gap { length }));
         }
-        if self.sight.clocks.silence(now) >= Duration::from_secs(2) && self.sight.take_reworded() {
-            self.reading = Reading::read(&self.sight, &self.policy);
+        if self.sight.clocks.silence(now) >= Duration::from_secs(2) {
+            self.read_screen();
         }
         self.report_loops(now, &mut actions);
         self.ask_for_looks(now, &mut actions);
@@ -228,6 +237,13 @@ impl Watcher {
         self.note_done(now);
         self.climb(now, &mut actions);
         actions
+    }
+
+    /// Reads what the screen says about waiting, if its wording has changed.
+    fn read_screen(&mut self) {
+        if self.sight.take_reworded() {
+            self.reading = Reading::read(&self.sight, &self.policy);
+        }
     }
 
     /// Whether the command has said that it is finished; what it says after that takes it back.
@@ -267,6 +283,7 @@ impl Watcher {
             look: self.looking.found.as_ref(),
             wait: self.reading.wait.as_ref(),
             typed: self.sight.last_typed,
+            draft: self.sight.draft.is_some(),
             done: self.done,
             rows: &|| self.sight.with_view(|view| (view.rows.to_vec(), view.cursor)),
             byte: clocks.byte,
@@ -345,9 +362,13 @@ impl Watcher {
     }
 
     fn change_state(&mut self, now: Moment, actions: &mut Vec<Action>) {
-        let (from, to) = (self.state, self.facts().state(now, self.state));
+        let (from, mut to) = (self.state, self.facts().state(now, self.state));
         if from == to {
             return;
+        }
+        if from == State::Waiting {
+            self.waited = Some(now);
+            to = self.facts().state(now, from);
         }
         let evidence = self.facts().evidence(now, to);
         self.state = to;

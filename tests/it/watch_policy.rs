@@ -314,8 +314,14 @@ fn nothing_is_typed_into_a_menu_a_question_or_a_password() {
 fn nobody_is_interrupted_while_typing() {
     let mut watched = Watched::with(nudging(&["go on"], 1));
     watched.finds(Look { line_mode: Known::No, ..Look::default() });
-    watched.prints("hello\r\n> ").passes(seconds(58)).types("wai").passes(seconds(4));
+    watched.prints("hello\r\n").passes(seconds(58)).types("wait\r").passes(seconds(4));
     assert_eq!(watched.typed, []);
     watched.passes(seconds(3));
     assert_eq!(watched.typed[0].0, seconds(63));
+
+    // Nor is anything added to what somebody has begun and left.
+    let mut watched = Watched::with(nudging(&["go on"], 1));
+    watched.finds(Look { line_mode: Known::No, ..Look::default() });
+    watched.prints("hello\r\n").passes(seconds(30)).types("wai").passes(seconds(300));
+    assert_eq!(watched.typed, []);
 }

@@ -87,3 +87,51 @@ fn a_profile_knows_a_turn_from_a_prompt() {
     prompt.prints(&screen("? for shortcuts")).passes(seconds(70));
     assert_eq!(prompt.state(), State::Waiting);
 }
+
+#[test]
+fn a_message_that_a_person_has_begun_is_waited_for() {
+    for typed in ["half a message", "\x1b[200~pasted\rlines\x1b[201~"] {
+        let mut watched = Watched::new();
+        watched.observes(&Observation::Attended(true));
+        // Long after the limit: reading is not silence of the command's.
+        watched.prints("Some agent\r\n> ").passes(seconds(600)).types(typed).prints("half a message");
+        watched.passes(seconds(3 * 3600));
+        assert_eq!(watched.state(), State::Waiting, "{typed:?}");
+        assert_eq!(watched.signals, [], "{typed:?}");
+        // Submitted, it is the command's turn, and silence is silence again.
+        watched.types("\r").prints("\r\nworking\r\n").passes(seconds(3600));
+        assert_ne!(watched.signals, [], "{typed:?}");
+    }
+}
+
+#[test]
+fn what_is_typed_into_a_command_that_does_not_ask_is_no_excuse() {
+    let mut watched = Watched::new();
+    watched.observes(&Observation::Attended(true));
+    watched.prints("compiling\r\n").passes(seconds(60)).types("typed ahead").prints("typed ahead");
+    watched.passes(seconds(3600));
+    assert_ne!(watched.signals, []);
+}
+
+#[test]
+fn a_question_that_was_read_for_long_leaves_a_whole_period_after_the_answer() {
+    let mut watched = Watched::new();
+    watched.observes(&Observation::Attended(true));
+    watched.prints("Some agent\r\n> ").passes(seconds(600)).types("x\r").prints("x\r\n").passes(seconds(59));
+    assert_eq!(watched.signals, []);
+    watched.passes(seconds(10));
+    assert_eq!(watched.signals.len(), 1);
+}
+
+#[test]
+fn a_prompt_that_is_drawn_anew_is_given_the_time_for_it() {
+    let mut watched = Watched::new();
+    watched.observes(&Observation::Attended(true));
+    let drawn = "\x1b[2J\x1b[HSome agent\r\n> ";
+    watched.prints(drawn).passes(seconds(600));
+    // The window is made smaller; the program takes its time.
+    watched.resizes(60, 20).prints("\x1b[2J\x1b[HSome agent\r\n").passes(seconds(3)).prints(drawn);
+    watched.passes(seconds(600));
+    assert_eq!(watched.state(), State::Waiting);
+    assert_eq!(watched.signals, []);
+}
