@@ -128,9 +128,10 @@ fn a_prompt_that_is_drawn_anew_is_given_the_time_for_it() {
     let mut watched = Watched::new();
     watched.observes(&Observation::Attended(true));
     let drawn = "\x1b[2J\x1b[HSome agent\r\n> ";
-    watched.prints(drawn).passes(seconds(600));
-    // The window is made smaller; the program takes its time.
-    watched.resizes(60, 20).prints("\x1b[2J\x1b[HSome agent\r\n").passes(seconds(3)).prints(drawn);
+    let half = "\x1b[2J\x1b[HSome agent\r\nloading";
+    watched.prints(half).passes(seconds(1)).prints(drawn).passes(seconds(600));
+    // All of it was seen before, so it is no progress; and the prompt is not there for a while.
+    watched.prints(half).passes(seconds(3)).prints(drawn);
     watched.passes(seconds(600));
     assert_eq!(watched.state(), State::Waiting);
     assert_eq!(watched.signals, []);
