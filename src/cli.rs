@@ -27,11 +27,15 @@ use values::{cycles, duration, guard, ladder, limit, nudge_text, number, percent
 const BELOW: &str = "Every option is also a variable (IDLEWATCH_MAX_IDLE=1h) and a key of the configuration file \
                      (max-idle = \"1h\"). The command line beats the environment beats the file.";
 
+/// The version with the build it is.
+const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("IDLEWATCH_BUILD"), ")");
+
 /// `idlewatch [OPTIONS] [--] COMMAND [ARG]...`
 #[derive(Debug, Clone, Parser)]
 #[command(
     name = "idlewatch",
     version,
+    long_version = LONG_VERSION,
     about = "Run a command and notice when it is stuck",
     override_usage = "idlewatch [OPTIONS] [--] COMMAND [ARG]...",
     after_help = BELOW,

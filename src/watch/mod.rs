@@ -7,6 +7,41 @@
 //! what counts as progress, `waiting` and the `profile` whether a person is asked, `loops` whether lines repeat.
 //! From these and the clocks one function derives the [`State`] (`verdict`), and from the state the `ladder` derives
 //! what to do.
+//!
+//! An orchestrator that has its own terminal, container or connection uses this part alone. It tells the watcher what
+//! happens and when, does what it is told, and asks when to come back:
+//!
+//! ```
+//! use std::time::Duration;
+//! use idlewatch::watch::{Action, Event, Look, Moment, Observation, Policy, State, Stream, Watcher};
+//!
+//! let policy = Policy { idle: Some(Duration::from_secs(60)), ..Policy::default() };
+//! let mut watcher = Watcher::new(policy);
+//! let mut now = Moment::START;
+//! let mut signals = Vec::new();
+//!
+//! // A program that prints once and then only turns its spinner.
+//! watcher.observe(now, &Observation::Output { stream: Stream::Terminal, bytes: b"Reading files\r\n" });
+//! while watcher.state() != State::Stalled {
+//!     now = now + Duration::from_millis(100);
+//!     let frame = ["| working", "/ working", "- working"][usize::try_from(now.since_start().as_millis() / 100 % 3).unwrap()];
+//!     let bytes = format!("\r{frame}");
+//!     let mut actions = watcher.observe(now, &Observation::Output { stream: Stream::Terminal, bytes: bytes.as_bytes() });
+//!     while let Some(action) = actions.pop() {
+//!         match action {
+//!             // Asked before a verdict: what do the processes do? Here nobody knows.
+//!             Action::Look => actions.extend(watcher.observe(now, &Observation::Looked(Look::default()))),
+//!             Action::Report(Event::StateChanged { to, evidence, .. }) => println!("{to}: {evidence}"),
+//!             Action::Signal { signal, .. } => signals.push(signal),
+//!             _ => {}
+//!         }
+//!     }
+//! }
+//! assert_eq!(now.since_start().as_secs(), 60);
+//! assert_eq!(signals.len(), 1);
+//! // When to call again if nothing happens: the command has ten seconds before SIGKILL.
+//! assert!(watcher.deadline().is_some());
+//! ```
 #![forbid(unsafe_code)]
 
 mod action;

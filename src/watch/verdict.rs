@@ -172,6 +172,7 @@ impl Facts<'_> {
         let clocks = &self.sight.clocks;
         match clocks.progressed_by.as_str() {
             "" if clocks.byte.is_none() => "started, nothing printed yet".to_owned(),
+            "" if self.sight.last_typed == Some(clocks.progress) => "somebody typed what it waited for".to_owned(),
             "" => format!("output {} ago", span(clocks.silence(now))),
             by => format!("new text: {}", quote(by)),
         }
