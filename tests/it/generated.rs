@@ -28,7 +28,7 @@ fn the_completions_are_up_to_date() {
 
 fn man_page(command: clap::Command, title: &str, sections: &str) -> Vec<u8> {
     // What stands below the options in the help is a section of its own here, and the page is the same in every build.
-    let command = command.after_help(None).after_long_help(None).long_version(env!("CARGO_PKG_VERSION"));
+    let command = command.after_help(None).after_long_help(None).long_version(None);
     let man = clap_mangen::Man::new(command).title(title).source("idlewatch");
     let mut produced = Vec::new();
     man.render(&mut produced).expect("it can be written");
