@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::tree;
+use super::tree::{self, Work};
 use crate::watch::{Answer, Guard, Moment, span};
 
 /// The share of one core that is work, for processes that have the terminal: they may be drawing. Measured on agents
@@ -28,7 +28,7 @@ const MOST_ENTRIES: usize = 10_000;
 /// What was seen the time before.
 #[derive(Debug, Default)]
 pub struct Guards {
-    cpu: Option<(Moment, [Duration; 2])>,
+    cpu: Option<(Moment, [Work; 2])>,
     io: Option<(Moment, u64)>,
     family: Option<HashSet<(i32, u64)>>,
     files: Vec<(PathBuf, Option<Mark>)>,
@@ -67,14 +67,14 @@ impl Guards {
     }
 
     fn cpu(&mut self, now: Moment, root: i32, terminals: &[u64]) -> Option<String> {
-        let used = tree::cpu_time(root, terminals)?;
-        let (then, before) = *self.cpu.get_or_insert((now, used));
+        let work = tree::work(root, terminals)?;
+        let (then, before) = *self.cpu.get_or_insert((now, work));
         let wall = now.since(then);
         if wall < SHORTEST {
             return Some(MEASURING.to_owned());
         }
-        self.cpu = Some((now, used));
-        let share = |group: usize| used[group].saturating_sub(before[group]).as_secs_f64() / wall.as_secs_f64();
+        self.cpu = Some((now, work));
+        let share = |group: usize| share(wall, before[group], work[group]);
         let (drawing, others) = (share(0), share(1));
         (drawing >= BUSY_DRAWING || others >= BUSY).then(|| {
             let all = (drawing + others) * 100.0;
@@ -123,6 +123,14 @@ impl Guards {
     }
 }
 
+/// The share of a core that was used of the time in which there was one to use: on a machine with more work than cores
+/// even those that do nothing but work get little.
+fn share(wall: Duration, before: Work, now: Work) -> f64 {
+    let held_up = now.held_up.saturating_sub(before.held_up);
+    let could = wall.saturating_sub(held_up).max(wall / 10);
+    now.used.saturating_sub(before.used).as_secs_f64() / could.as_secs_f64()
+}
+
 /// A folder's mark is that of everything below it, as far as it is looked at.
 fn mark(path: &Path) -> Option<Mark> {
     let metadata = fs::metadata(path).ok()?;
@@ -148,6 +156,19 @@ fn mark(path: &Path) -> Option<Mark> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_busy_machine_does_not_make_work_look_like_sleep() {
+        let work = |used, held_up| Work { used: Duration::from_secs(used), held_up: Duration::from_secs(held_up) };
+        let share = |used: u64, held_up: u64| share(Duration::from_secs(10), work(5, 7), work(5 + used, 7 + held_up));
+        assert!((share(10, 0) - 1.0).abs() < 0.01);
+        // It got a sixth of a core, and wanted all of it.
+        assert!(share(2, 8) > 0.9);
+        // A spinner on the same machine.
+        assert!(share(1, 2) < 0.2);
+        // Several that wait at once are not counted beyond what there is.
+        assert!(share(1, 80) <= 1.0);
+    }
 
     fn at(seconds: u64) -> Moment {
         Moment::after_start(Duration::from_secs(seconds))

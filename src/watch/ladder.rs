@@ -94,8 +94,11 @@ impl Situation<'_> {
     /// Why nothing may be typed now, if so.
     fn refuses(&self, asked_for: bool) -> Option<&'static str> {
         let password = self.look.is_some_and(|look| look.line_mode == Known::Yes && look.echo == Known::No);
+        let reads = self.look.is_some_and(|look| look.reads_terminal == Known::Yes);
         match self.wait {
             _ if password => Some("it asks for a password"),
+            // Whoever has not begun to print may not have begun to read, and what is typed too early gets lost.
+            _ if self.byte.is_none() && !reads => Some("it has printed nothing yet"),
             _ if self.draft => Some("somebody has begun to type there"),
             Some(Wait::Menu(..)) => Some("a menu is on the screen"),
             Some(Wait::Question(_)) if !asked_for => Some("it asks a question"),

@@ -97,7 +97,8 @@ fn a_program_that_waits_for_a_server_in_another_thread_is_not_asking() {
 
 /// Nudges a program that says back what was submitted to it, without a terminal and in one.
 fn is_nudged(command: &[&OsStr]) {
-    let options = ["--idle", "2s", "--no-guard", "-v", "--on-waiting", "nudge:go on,wait:1s,stop"];
+    // Long enough for the program to start, also where many others do.
+    let options = ["--idle", "6s", "--no-guard", "-v", "--on-waiting", "nudge:go on,wait:1s,stop"];
     let options = [&options[..], &["--on-idle", "nudge:go on,wait:1s,stop", "--max-nudges", "1"]].concat();
     // The test's terminal answers no questions.
     let run = Run::new(&options, command).variable("TERM", "xterm").variable("PROMPT_TOOLKIT_NO_CPR", "1");

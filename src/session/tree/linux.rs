@@ -9,7 +9,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 
 use super::super::signals::send;
-use super::Process;
+use super::{Process, Work};
 use crate::signal::Signal;
 
 pub fn adopt_orphans() -> bool {
@@ -88,16 +88,23 @@ pub fn is_stopped(pid: i32) -> Option<bool> {
     Some(stat.get(close + 2) == Some(&b'T'))
 }
 
-pub fn cpu_time(root: i32, terminals: &[u64]) -> Option<[Duration; 2]> {
+pub fn work(root: i32, terminals: &[u64]) -> Option<[Work; 2]> {
     // SAFETY: sysconf takes a number and has no effect on our memory.
     let ticks_per_second =
         u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|ticks| *ticks > 0)?;
-    let mut used = [0, 0];
+    let mut work = [Work::default(); 2];
     for process in descendants(root)? {
-        let group = usize::from(!has_terminal(process.pid, terminals));
-        used[group] += ticks(process.pid).unwrap_or(0);
+        let group = &mut work[usize::from(!has_terminal(process.pid, terminals))];
+        group.used += Duration::from_millis(ticks(process.pid).unwrap_or(0) * 1000 / ticks_per_second);
+        group.held_up += held_up(process.pid).unwrap_or_default();
     }
-    Some(used.map(|ticks| Duration::from_millis(ticks * 1000 / ticks_per_second)))
+    Some(work)
+}
+
+/// How long a process could have run and did not get a core: the second field of the file, in nanoseconds.
+fn held_up(pid: i32) -> Option<Duration> {
+    let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
 
 /// Whether a standard stream of the process is one of these terminals. Where it cannot be told, it may be.

@@ -11,6 +11,7 @@ mod other;
 use other as system;
 
 use std::fmt;
+use std::time::Duration;
 
 use super::signals::send;
 use crate::report::plain;
@@ -67,11 +68,19 @@ pub fn is_stopped(pid: i32) -> bool {
     system::is_stopped(pid).unwrap_or(true)
 }
 
-/// The processor time that the descendants of `root` have used, the children they have waited for included: of those
-/// that have a standard stream on a terminal with one of these device numbers, and of the others. None where it cannot be
-/// told.
-pub fn cpu_time(root: i32, terminals: &[u64]) -> Option<[std::time::Duration; 2]> {
-    system::cpu_time(root, terminals)
+/// What processes have done since they began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Work {
+    /// The processor time they have used, the children they have waited for included.
+    pub used: Duration,
+    /// How long they could have run and did not get a core.
+    pub held_up: Duration,
+}
+
+/// The work of the descendants of `root`: of those that have a standard stream on a terminal with one of these device
+/// numbers, and of the others. None where it cannot be told.
+pub fn work(root: i32, terminals: &[u64]) -> Option<[Work; 2]> {
+    system::work(root, terminals)
 }
 
 /// The bytes that the descendants of `root` have read and written. None where it cannot be told.

@@ -1,6 +1,6 @@
 //! Where there is no /proc: the tree is unknown, and only the process group can be signalled.
 
-use super::Process;
+use super::{Process, Work};
 use crate::signal::Signal;
 
 pub fn adopt_orphans() -> bool {
@@ -19,7 +19,7 @@ pub fn is_stopped(_pid: i32) -> Option<bool> {
     None
 }
 
-pub fn cpu_time(_root: i32, _terminals: &[u64]) -> Option<[std::time::Duration; 2]> {
+pub fn work(_root: i32, _terminals: &[u64]) -> Option<[Work; 2]> {
     None
 }
 
