@@ -369,7 +369,10 @@ mod tests {
             let text = format!("line {} of {lines}", lines - 1);
             assert_eq!(picture.rows[2], [Stretch { text, wide: false, style: red }]);
             let wide = &picture.rows[3][0];
-            assert_eq!((wide.text.as_str(), wide.wide, wide.style.background), ("字", true, Some(Colour::Rgb(1, 2, 3))));
+            assert_eq!(
+                (wide.text.as_str(), wide.wide, wide.style.background),
+                ("字", true, Some(Colour::Rgb(1, 2, 3)))
+            );
             assert_eq!(picture.text()[3], "字.");
             assert_eq!(picture.cursor, Some((3, 3)));
         }

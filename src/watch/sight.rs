@@ -7,8 +7,8 @@ use super::appearing::Appearing;
 use super::clocks::Clocks;
 use super::lines::{Lines, PAINTING_LASTS};
 use super::loops::{Loops, Repetition};
-use super::policy::ActivityKind;
 use super::picture::Picture;
+use super::policy::ActivityKind;
 use super::screen::{Line, Screen};
 use super::sieve::{Piece, Sieve};
 use super::waiting::View;
@@ -174,7 +174,8 @@ impl Sight {
     /// A full-screen program takes its screen with it when it leaves.
     fn keep_full_screen(&mut self, now: Moment, sequence: &str) {
         let lately = |(at, _): &(Moment, Picture)| now.since(*at) < BETWEEN_PICTURES;
-        if self.pictures && leaves_full_screen(sequence) && self.screen.is_alternate() && !self.left.iter().any(lately) {
+        if self.pictures && leaves_full_screen(sequence) && self.screen.is_alternate() && !self.left.iter().any(lately)
+        {
             self.left = Some((now, self.picture()));
         }
     }
