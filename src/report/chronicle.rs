@@ -182,11 +182,13 @@ impl Chronicle {
         bands
     }
 
-    /// What was last found wrong in the last launch, if anything was and still is: when, what and why.
-    pub fn verdict(&self) -> Option<(&Entry, State, &str)> {
+    /// What was last found wrong in the last launch, if anything was and still is: when, what and why. With `ended_for_it`
+    /// what came after does not matter: a command may well print something when it is told to end.
+    pub fn verdict(&self, ended_for_it: bool) -> Option<(&Entry, State, &str)> {
         self.entries.iter().rev().find_map(|entry| match &entry.event {
             Event::Started { .. } => Some(None),
             Event::StateChanged { to: State::Exited, .. } => None,
+            Event::StateChanged { to, .. } if ended_for_it && !is_wrong(*to) => None,
             Event::StateChanged { to, evidence, .. } => Some(is_wrong(*to).then_some((entry, *to, evidence.as_str()))),
             _ => None,
         })?
@@ -241,9 +243,12 @@ mod tests {
         chronicle.event(day(100), at(0), &started());
         chronicle.event(day(110), at(10), &state(State::Active, State::Stalled));
         chronicle.event(day(115), at(15), &state(State::Stalled, State::Exited));
-        assert_eq!(chronicle.verdict().map(|(_, state, why)| (state, why)), Some((State::Stalled, "because stalled")));
+        assert_eq!(
+            chronicle.verdict(false).map(|(_, state, why)| (state, why)),
+            Some((State::Stalled, "because stalled"))
+        );
         chronicle.event(day(120), at(0), &started());
-        assert_eq!(chronicle.verdict(), None);
+        assert_eq!(chronicle.verdict(true), None);
         chronicle.event(day(125), at(5), &state(State::Active, State::Looping));
         chronicle.seen(at(8), 1, at(0));
         let seconds: Vec<(State, u64, u64)> =
@@ -256,11 +261,12 @@ mod tests {
     }
 
     #[test]
-    fn what_got_well_again_is_no_verdict() {
+    fn what_got_well_again_is_no_verdict_unless_it_was_ended_for_it() {
         let mut chronicle = Chronicle::new(day(0));
         chronicle.event(day(0), at(0), &started());
         chronicle.event(day(9), at(9), &state(State::Active, State::Stalled));
         chronicle.event(day(12), at(12), &state(State::Stalled, State::Active));
-        assert_eq!(chronicle.verdict(), None);
+        assert_eq!(chronicle.verdict(false), None);
+        assert_eq!(chronicle.verdict(true).map(|(_, state, _)| state), Some(State::Stalled));
     }
 }

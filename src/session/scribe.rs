@@ -9,7 +9,6 @@ use super::pty::Pty;
 use super::{Outcome, Session, checkpoint, ending, whole_file};
 use crate::cli::ReportTo;
 use crate::config::Config;
-use crate::exit::Reason;
 use crate::report::{Chronicle, End, Occasion, PostMortem, Resume, Scene, is_wrong};
 use crate::watch::{Event, Moment, Observation, State, Watcher};
 
@@ -28,6 +27,8 @@ pub struct Scribe {
     scene: Option<Scene>,
     /// The scene shows what was there right before the first signal.
     before_signal: bool,
+    /// It got well again: unless it is ended all the same, what was seen is not why it ended.
+    stale: bool,
     /// When the launch that is going on began, in the time of the whole run.
     launched: Duration,
 }
@@ -43,6 +44,7 @@ impl Scribe {
             usage: None,
             scene: None,
             before_signal: false,
+            stale: false,
             launched: Duration::ZERO,
         })
     }
@@ -55,8 +57,7 @@ impl Scribe {
                 (self.scene, self.usage, self.before_signal) = (None, None, false);
                 self.launched = self.chronicle.length();
             }
-            // It got well again: what was seen is no longer why it ended.
-            Event::StateChanged { to: State::Active, .. } => (self.scene, self.before_signal) = (None, false),
+            Event::StateChanged { to: State::Active, .. } => self.stale = true,
             _ => {}
         }
     }
@@ -75,8 +76,8 @@ impl Scribe {
         let Event::Ended { code, reason, child_code, child_signal } = ending::ended(outcome, &config.exit) else {
             return None;
         };
-        let stuck = reason.is_some_and(|reason| reason.is_stuck() || reason == Reason::Timeout) || gave_up;
-        if !stuck && !self.always {
+        let end = End { code, reason, child_code, child_signal, gave_up };
+        if !end.is_stuck() && !gave_up && !self.always {
             return None;
         }
         let report = PostMortem {
@@ -85,7 +86,7 @@ impl Scribe {
             folder: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
             system: system(),
             ended: Clock::time_of_day(),
-            end: End { code, reason, child_code, child_signal, gave_up },
+            end,
             chronicle: self.chronicle,
             scene: self.scene.unwrap_or_default(),
             tasks: config.checkpoint.as_deref().map(checkpoint::read),
@@ -142,9 +143,10 @@ impl Session {
         }
     }
 
-    /// The same at the end, where nothing was ever wrong.
+    /// The same at the end, where nothing is wrong.
     pub(super) fn sketch_the_end(&mut self) {
-        if self.records.scribe().is_some_and(|scribe| scribe.scene.is_none()) {
+        let by_itself = self.reason.is_none();
+        if self.records.scribe().is_some_and(|scribe| scribe.scene.is_none() || scribe.stale && by_itself) {
             self.sketch(Occasion::End);
         }
     }
@@ -156,6 +158,7 @@ impl Session {
         let processes = look::processes(now, self.monitor.pid, device, scribe.usage.as_ref());
         let picture = if taken == Occasion::End { self.watcher.last_picture() } else { self.watcher.picture() };
         let elapsed = scribe.launched + now.since_start();
+        scribe.stale = false;
         scribe.scene = Some(Scene { elapsed, taken, picture, processes });
     }
 }

@@ -22,6 +22,8 @@ mod policy;
 mod programs;
 mod queries;
 mod replay;
+mod report;
+mod report_page;
 mod restore;
 mod signals;
 mod streams;

@@ -104,7 +104,7 @@ fn tried(report: &PostMortem) -> String {
             ("", "result", escape(&tried.result)),
         ]
     });
-    table(["At", "What", "", "Result"], rows)
+    table(["At", "What", "Details", "Result"], rows)
 }
 
 fn resume(report: &PostMortem) -> String {
@@ -204,7 +204,7 @@ fn events(report: &PostMortem) -> String {
     if dropped > 0 {
         let _ = writeln!(html, "<p class=\"note\">{dropped} events in the middle were not kept.</p>");
     }
-    html + &table(["At", "Event", ""], rows)
+    html + &table(["At", "Event", "Details"], rows)
 }
 
 /// A dot in the colour of the state, where the event is one.

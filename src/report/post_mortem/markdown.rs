@@ -10,7 +10,7 @@ use crate::watch::span;
 /// The whole report.
 pub fn render(report: &PostMortem) -> String {
     let mut text = format!("# {}\n\n{}\n\n", words(&report.headline()), code(&report.command_line()));
-    table(&mut text, ["", ""], report.facts().iter().map(|(name, value)| [words(name), words(value)]));
+    table(&mut text, ["fact", "value"], report.facts().iter().map(|(name, value)| [words(name), words(value)]));
     why(&mut text, report);
     tried(&mut text, report);
     states(&mut text, report);
@@ -47,7 +47,7 @@ fn tried(text: &mut String, report: &PostMortem) {
     let rows = tried
         .iter()
         .map(|tried| [clock(tried.entry.elapsed), words(tried.what), words(&tried.words), words(&tried.result)]);
-    table(text, ["at", "what", "", "result"], rows);
+    table(text, ["at", "what", "details", "result"], rows);
 }
 
 fn states(text: &mut String, report: &PostMortem) {
@@ -141,7 +141,7 @@ fn events(text: &mut String, report: &PostMortem) {
         .events()
         .into_iter()
         .map(|(entry, what, said)| [clock(entry.elapsed), day(entry.when), words(what), words(&said)]);
-    table(text, ["at", "time", "event", ""], rows);
+    table(text, ["at", "time", "event", "details"], rows);
 }
 
 fn table<const N: usize>(text: &mut String, head: [&str; N], rows: impl Iterator<Item = [String; N]>) {

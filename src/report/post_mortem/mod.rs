@@ -85,6 +85,11 @@ pub struct End {
 }
 
 impl End {
+    /// Whether the command was ended because something was wrong with it.
+    pub fn is_stuck(&self) -> bool {
+        self.reason.is_some_and(|reason| reason.is_stuck() || reason == Reason::Timeout)
+    }
+
     /// The exit status and what it means.
     fn status(&self) -> String {
         match (self.code, self.reason, self.child_signal) {
@@ -193,7 +198,7 @@ impl PostMortem {
 
     /// The command as one would type it.
     fn command_line(&self) -> String {
-        self.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+        line(&self.command)
     }
 
     /// The main facts: what they are called, and what they are.
@@ -217,7 +222,7 @@ impl PostMortem {
 
     /// Why it was ended: the state and the evidence, if there was a verdict.
     fn verdict(&self) -> Option<(&Entry, State, &str)> {
-        self.chronicle.verdict()
+        self.chronicle.verdict(self.end.is_stuck())
     }
 
     /// What was tried, in order.
@@ -239,12 +244,11 @@ impl PostMortem {
         let mut all: Vec<Tried<'_>> = Vec::new();
         for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| is_try(&entry.event)) {
             let Some((what, words)) = in_words(&entry.event) else { continue };
-            let mut after = entries[index + 1..].iter().take_while(|later| !is_try(&later.event));
-            let result = after.find_map(|later| result(entry, later));
-            let result = result.unwrap_or_else(|| unchanged(&entry.event).to_owned());
+            let after = entries[index + 1..].iter().take_while(|later| !is_try(&later.event));
+            let result = result(entry, after);
             match all.last_mut() {
-                // A guard that speaks again and again says the same in other numbers.
-                Some(last) if same_guard(&last.entry.event, &entry.event) => {
+                // Guards that speak again and again say the same in other numbers.
+                Some(last) if is_deferral(&last.entry.event) && is_deferral(&entry.event) => {
                     last.times += 1;
                     (last.words, last.result) = (words, result);
                 }
@@ -260,10 +264,7 @@ impl PostMortem {
     /// Every event in words.
     fn events(&self) -> Vec<(&Entry, &'static str, String)> {
         let words = |entry: &Entry| match &entry.event {
-            Event::Started { command, pid } => {
-                let command: Vec<String> = command.iter().map(|word| quoted(word)).collect();
-                Some(("started", format!("process {pid}: {}", command.join(" "))))
-            }
+            Event::Started { command, pid } => Some(("started", format!("process {pid}: {}", line(command)))),
             Event::Ended { code, reason, child_code, child_signal } => {
                 let (code, reason, child_code, child_signal) = (*code, *reason, *child_code, *child_signal);
                 let end = End { code, reason, child_code, child_signal, gave_up: false };
@@ -279,22 +280,28 @@ impl PostMortem {
     }
 }
 
-fn same_guard(one: &Event, other: &Event) -> bool {
-    match (one, other) {
-        (Event::GuardDeferred { guard: one, .. }, Event::GuardDeferred { guard: other, .. }) => one == other,
-        _ => false,
-    }
+const fn is_deferral(event: &Event) -> bool {
+    matches!(event, Event::GuardDeferred { .. })
 }
 
-/// What came of `tried`, if `later` shows it.
-fn result(tried: &Entry, later: &Entry) -> Option<String> {
-    let after = span(later.elapsed.saturating_sub(tried.elapsed));
-    match &later.event {
-        Event::StateChanged { to: State::Active, .. } => Some(format!("it went on after {after}")),
-        Event::StateChanged { to: State::Exited, .. } | Event::Ended { .. } => Some(format!("it ended after {after}")),
-        Event::Started { .. } => Some("it was started".to_owned()),
-        _ => None,
+/// What came of `tried`, as far as what happened until the next try shows it. That it ended says more than that it had
+/// gone on before.
+fn result<'c>(tried: &Entry, after: impl Iterator<Item = &'c Entry>) -> String {
+    let mut went_on = None;
+    for later in after {
+        let length = span(later.elapsed.saturating_sub(tried.elapsed));
+        match &later.event {
+            Event::StateChanged { to: State::Exited, .. } | Event::Ended { .. } => {
+                return format!("it ended after {length}");
+            }
+            Event::Started { .. } => return "it was started".to_owned(),
+            Event::StateChanged { to: State::Active, .. } if went_on.is_none() => {
+                went_on = Some(format!("it went on after {length}"));
+            }
+            _ => {}
+        }
     }
+    went_on.unwrap_or_else(|| unchanged(&tried.event).to_owned())
 }
 
 const fn unchanged(event: &Event) -> &'static str {
@@ -315,12 +322,22 @@ fn clock(elapsed: Duration) -> String {
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
+/// A command as one would type it, or its beginning.
+fn line(command: &[String]) -> String {
+    const LONGEST: usize = 1000;
+    let whole = command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    match whole.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    }
+}
+
 /// A word as a shell would want it.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=@%+,".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
     } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
+        format!("'{}'", word.replace('\'', "'\\''").replace('\n', " ⏎ "))
     }
 }
