@@ -211,8 +211,12 @@ impl PostMortem {
             ("Ended", day(self.ended)),
         ];
         if self.chronicle.launches() > 1 {
-            let limit = if self.end.gave_up { ", and not once more: the limit is reached" } else { "" };
-            facts.push(("Started again", format!("{} times{limit}", self.chronicle.launches() - 1)));
+            let limit = if self.end.gave_up { ", and no more: the limit is reached" } else { "" };
+            let times = match self.chronicle.launches() - 1 {
+                1 => "once".to_owned(),
+                times => format!("{times} times"),
+            };
+            facts.push(("Started again", format!("{times}{limit}")));
         }
         if let Some(folder) = &self.folder {
             facts.push(("Folder", folder.clone()));
