@@ -155,10 +155,11 @@ impl Session {
         let Some(scribe) = self.records.scribe() else { return };
         let now = self.clock.now();
         let device = self.pty.as_ref().and_then(Pty::device);
-        let processes = look::processes(now, self.monitor.pid, device, scribe.usage.as_ref());
+        let seen = look::processes(now, self.monitor.pid, device, scribe.usage.as_ref());
+        let (processes, left_out) = seen.map_or((None, 0), |(processes, more)| (Some(processes), more));
         let picture = if taken == Occasion::End { self.watcher.last_picture() } else { self.watcher.picture() };
         let elapsed = scribe.launched + now.since_start();
         scribe.stale = false;
-        scribe.scene = Some(Scene { elapsed, taken, picture, processes });
+        scribe.scene = Some(Scene { elapsed, taken, picture, processes, left_out });
     }
 }

@@ -291,3 +291,15 @@ fn a_nudge_and_its_result_are_told() {
     assert_eq!(what, ["nudged", "signaled"], "{tried:#?}");
     assert!(tried[1]["result"].as_str().unwrap().starts_with("it ended after"), "{tried:#?}");
 }
+
+#[test]
+fn a_crowd_is_shown_in_part_and_the_rest_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "i=0; while [ $i -lt 120 ]; do sleep 1000 & i=$((i+1)); done; echo ready; wait";
+    let run = Run::sh(&options(&["--idle", "4s", "--report", "r.json"]), script);
+    let output = run.folder(folder.path()).output();
+    assert_eq!(output.status.code(), Some(121), "{}", said(&output));
+    let report = json(&folder.path().join("r.json"));
+    assert_eq!(report["processes"].as_array().unwrap().len(), 100);
+    assert_eq!(report["processesLeftOut"], 21);
+}

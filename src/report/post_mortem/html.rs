@@ -181,7 +181,10 @@ fn processes(report: &PostMortem) -> String {
             ("Pid", "num", format!("{} <span class=\"at\">of {}</span>", process.pid, process.parent)),
         ]
     });
-    let note = format!("As they were at {}", clock(report.scene.elapsed));
+    let mut note = format!("As they were at {}", clock(report.scene.elapsed));
+    if report.scene.left_out > 0 {
+        let _ = write!(note, "; {} more were not looked at", report.scene.left_out);
+    }
     format!("<p class=\"note\">{note}</p>\n{}", table(["Process", "Does", "State", "CPU", "Age", "Pid"], rows))
 }
 

@@ -35,6 +35,7 @@ struct Report<'r> {
     screen: Screen<'r>,
     lines_above: &'r [String],
     processes: Option<Vec<Process<'r>>>,
+    processes_left_out: usize,
     tasks: Option<Tasks<'r>>,
     resume: Option<Resume<'r>>,
     policy: serde_json::Map<String, Value>,
@@ -169,6 +170,7 @@ pub fn render(report: &PostMortem) -> String {
             rows: picture.text(),
         },
         lines_above: &picture.above,
+        processes_left_out: report.scene.left_out,
         processes: report.scene.processes.as_ref().map(|all| all.iter().map(process).collect()),
         tasks: report.tasks.as_ref().map(|tasks| match tasks {
             Ok(tasks) => Tasks { done: &tasks.done, current: &tasks.current, remaining: &tasks.remaining, error: None },

@@ -99,6 +99,9 @@ fn processes(text: &mut String, report: &PostMortem) {
         ]
     });
     table(text, ["pid", "parent", "command", "what it does", "state", "CPU", "age"], rows);
+    if report.scene.left_out > 0 {
+        let _ = write!(text, "{} more were not looked at.\n\n", report.scene.left_out);
+    }
 }
 
 fn tasks(text: &mut String, report: &PostMortem) {

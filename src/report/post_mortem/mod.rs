@@ -121,6 +121,8 @@ pub struct Scene {
     pub picture: Picture,
     /// The processes; none: they could not be seen.
     pub processes: Option<Vec<Process>>,
+    /// How many more there were.
+    pub left_out: usize,
 }
 
 /// When somebody looked.

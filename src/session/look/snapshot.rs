@@ -38,8 +38,9 @@ pub fn usage(now: Moment, root: i32) -> Option<Usage> {
     Some(Usage { at: now, ticks: ticks.collect() })
 }
 
-/// The processes below `root`, whose terminal has the device number `device`, and how busy each has been since `before`.
-pub fn processes(now: Moment, root: i32, device: Option<u64>, before: Option<&Usage>) -> Option<Vec<Process>> {
+/// The processes below `root`, whose terminal has the device number `device`, and how busy each has been since `before`;
+/// and how many more there are.
+pub fn processes(now: Moment, root: i32, device: Option<u64>, before: Option<&Usage>) -> Option<(Vec<Process>, usize)> {
     // SAFETY: sysconf takes a number and has no effect on our memory.
     let per_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|ticks| *ticks > 0)?;
     let time = |ticks: u64| Duration::from_millis(ticks.saturating_mul(1000) / per_second);
@@ -67,7 +68,7 @@ pub fn processes(now: Moment, root: i32, device: Option<u64>, before: Option<&Us
             doing: doing(process.pid, &stat, device, &mut sockets),
         })
     });
-    Some(seen.collect())
+    Some((seen.collect(), family.len().saturating_sub(MOST_PROCESSES)))
 }
 
 /// What `/proc/PID/stat` says.
@@ -226,7 +227,7 @@ mod tests {
         let own = i32::try_from(std::process::id()).unwrap();
         let (shell_id, cat_id) = (i32::try_from(shell.id()).unwrap(), i32::try_from(cat.id()).unwrap());
         let found = loop {
-            let all = processes(Moment::START, own, None, None).unwrap();
+            let (all, _) = processes(Moment::START, own, None, None).unwrap();
             let kind = |pid: i32| all.iter().find(|process| process.pid == pid)?.doing.first().map(|doing| doing.kind);
             let sleep = all.iter().find(|process| process.parent == shell_id).map(|process| process.pid);
             let kinds = (kind(shell_id), sleep.and_then(kind), kind(cat_id));

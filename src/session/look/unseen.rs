@@ -13,6 +13,11 @@ pub fn usage(_now: Moment, _root: i32) -> Option<Usage> {
 }
 
 /// Not known.
-pub fn processes(_now: Moment, _root: i32, _device: Option<u64>, _before: Option<&Usage>) -> Option<Vec<Process>> {
+pub fn processes(
+    _now: Moment,
+    _root: i32,
+    _device: Option<u64>,
+    _before: Option<&Usage>,
+) -> Option<(Vec<Process>, usize)> {
     None
 }
