@@ -18,7 +18,7 @@ use crate::watch::{Guard, Pattern, Size};
 
 pub(crate) use refusal::visible;
 pub use typed::{Arguments, Kind, Known, Typed, known};
-pub use values::{EventsTo, ExitCode, LadderArg, Limit};
+pub use values::{EventsTo, ExitCode, LadderArg, Limit, ReportTo};
 
 use hints::hinted;
 use values::{cycles, duration, guard, ladder, limit, nudge_text, number, percent, regex, signal, size};
@@ -287,6 +287,18 @@ pub struct RecordArgs {
     /// How often the events tell the progress ('off': never)
     #[arg(long, value_name = "DUR", default_value = "30s", value_parser = values::limit)]
     pub progress_every: Limit,
+
+    /// Write a report when the run ends stuck: what happened, why, and what was tried (by name: .md, .json or .html)
+    #[arg(long, value_name = "FILE", value_parser = values::report, value_hint = ValueHint::FilePath)]
+    pub report: Option<ReportTo>,
+
+    /// Write it at every end
+    #[arg(long)]
+    pub report_always: bool,
+
+    /// The command's own list of tasks, to be quoted in the report
+    #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
+    pub checkpoint: Option<PathBuf>,
 }
 
 /// What idlewatch says.

@@ -1,9 +1,12 @@
 //! What was typed, resolved and checked: what it means.
 
+mod in_force;
+
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli::{EventsTo, ExitCode, PtyArg, RelaunchArg, RunCli, StdinArg};
+use crate::cli::{EventsTo, ExitCode, PtyArg, RelaunchArg, ReportTo, RunCli, StdinArg};
 use crate::detection;
 use crate::error::Error;
 use crate::exit::Reason;
@@ -25,6 +28,12 @@ pub struct Config {
     pub events: Option<EventsTo>,
     /// How often they tell the progress.
     pub progress_every: Option<Duration>,
+    /// Where the post-mortem goes, if anywhere.
+    pub report: Option<ReportTo>,
+    /// It is written at every end, not only where the run was stuck.
+    pub report_always: bool,
+    /// The command's own list of tasks.
+    pub checkpoint: Option<PathBuf>,
     /// How much is said.
     pub say: Say,
     /// Which of the command's streams are terminals.
@@ -141,6 +150,9 @@ impl Config {
             exit: Exit { codes: cli.exit.exit_code, preserve: cli.exit.preserve_status },
             events: cli.records.events,
             progress_every: cli.records.progress_every.0,
+            report: cli.records.report,
+            report_always: cli.records.report_always,
+            checkpoint: cli.records.checkpoint,
             say: match (cli.say.quiet, cli.say.verbose, cli.say.explain) {
                 (true, ..) => Say::Nothing,
                 (_, true, _) => Say::Everything,

@@ -4,7 +4,7 @@
 //! - [`watch`] is the pure core. Events go in, decisions come out; it does no I/O and reads no clock.
 //! - [`session`] is the shell around it: descriptors, signals, children and the clock.
 //! - [`replay`] shows the core a recording instead ([`cast`]): the same code, recorded time.
-//! - [`report`] tells what happened: JSON lines, words.
+//! - [`report`] tells what happened: JSON lines, words, the post-mortem.
 //! - [`cli`] is what was typed; [`layers`] puts the environment, the configuration file and the profile in front of
 //!   it; [`config`] and [`detection`] are what it means, [`profiles`] what is known of programs.
 //! - [`manual`] is what the man page says beyond the options.
@@ -56,6 +56,7 @@ fn watch_over(typed: Typed<RunCli>) -> Result<Status, Error> {
     let resolved = layers::resolve(typed, words.iter().map(String::as_str))?;
     let config = Config::new(resolved.typed.cli.clone(), resolved.profile())?;
     resolved.check_nudges(&config)?;
+    resolved.check_report(&config)?;
     if resolved.typed.cli.print_config {
         return layers::print(&resolved, &config).map(|()| Status::Code(0));
     }

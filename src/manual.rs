@@ -9,7 +9,7 @@ use crate::layers::variable;
 
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
-    [exit_status(), environment(), files(), examples(), see_also("idlewatch-replay")].concat()
+    [exit_status(), report(), environment(), files(), examples(), see_also("idlewatch-replay")].concat()
 }
 
 /// The sections that follow the options of `idlewatch replay`.
@@ -35,6 +35,20 @@ fn exit_status() -> String {
         let _ = write!(text, ".TP\n\\fB{code}\\fR {}\n{}\n", escape(name), escape(meaning));
     }
     text + ".PP\nThe code for a reason can be changed with\n.BR \\-\\-exit\\-code .\n"
+}
+
+fn report() -> String {
+    let when = "A report is written when the run ends stuck (silent, looping, waiting, over time, or started again as \
+                often as it may be), or with --report-always at every end; a command that could not be started leaves \
+                none. It replaces the file that has its name, whole or not at all, and only its owner can read it: it \
+                quotes the screen and the command lines of processes. If it cannot be written, that is said in one \
+                line and the exit status stays what it was.";
+    let tasks = "The file of --checkpoint holds the command's own list of tasks as JSON: a list, or an object with a \
+                 list called tasks. A task is a text, or an object with a name (or title, or content) and a status: \
+                 done or completed, in_progress, or anything else for what is left. An object with the lists done, \
+                 current and remaining will do as well. It is read once, at the end, up to 1 MiB; a file that is \
+                 missing, not a regular file or not understood is said to be so in the report.";
+    format!(".SH REPORT\n{}\n.PP\n{}\n", escape(when), escape(tasks))
 }
 
 fn environment() -> String {
@@ -98,6 +112,10 @@ fn examples() -> String {
         (
             "As timeout does, with a signal of one's own:",
             "idlewatch --idle off --timeout 1h --signal INT -- ./run-tests",
+        ),
+        (
+            "Leave a page that says what happened, if it hangs:",
+            "idlewatch --report hang.html --checkpoint tasks.json -- claude",
         ),
         ("Say what would be done, and run nothing:", "idlewatch --print-config --idle 2m -- claude"),
     ];

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::exit::Reason;
+use crate::report::Format;
 use crate::signal::Signal;
 use crate::watch::{Guard, Pattern, Size, Step, parse_ladder};
 
@@ -58,6 +59,23 @@ pub(super) fn events(text: &str) -> Result<EventsTo, String> {
             Ok(number) if number >= 0 => Ok(EventsTo::Descriptor(number)),
             _ => Err(format!("'{number}' is no descriptor; write it like fd:3")),
         },
+    }
+}
+
+/// Where the report goes, and in which form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportTo {
+    /// The file.
+    pub path: PathBuf,
+    /// The form that its name asks for.
+    pub format: Format,
+}
+
+pub(super) fn report(text: &str) -> Result<ReportTo, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|extension| Format::of(extension.to_str()?)) {
+        Some(format) => Ok(ReportTo { path, format }),
+        None => Err("its name says in which form it is written; let it end with .md, .json or .html".to_owned()),
     }
 }
 
@@ -175,6 +193,10 @@ mod tests {
         assert!(number("-1").unwrap_err().contains("from 0 to"));
         assert!(size("80").unwrap_err().contains("80x24"));
         assert!(nudge_text(" ").unwrap_err().contains("nothing to type"));
+        for wrong in ["report", "report.txt", ".md", "", "folder/"] {
+            assert!(report(wrong).unwrap_err().contains(".md, .json or .html"));
+        }
+        assert_eq!(report("a/b.HTML").unwrap().format, Format::Html);
         assert!(exit_code("foo=300").unwrap_err().contains("idle_timeout"));
         assert!(exit_code("loop=300").unwrap_err().contains("from 0 to 255"));
         assert!(exit_code("loop=0").unwrap_err().contains("from 1 to 255"));

@@ -51,6 +51,14 @@ impl<C> Resolved<C> {
 }
 
 impl Resolved<RunCli> {
+    /// Refuses an option that was typed and would do nothing. In the other layers it stands for runs that come.
+    pub fn check_report(&self, config: &Config) -> Result<(), Error> {
+        if config.report.is_none() && self.origin("report-always") == Origin::Flag {
+            return Err(Error::usage("--report-always needs a report to write; add --report FILE.html"));
+        }
+        Ok(())
+    }
+
     /// Refuses a nudge that would never be typed: a ladder of the same layer or of a lower one has no room for it. A
     /// ladder of a higher layer was meant to replace it.
     pub fn check_nudges(&self, config: &Config) -> Result<(), Error> {

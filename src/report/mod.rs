@@ -1,12 +1,22 @@
-//! What is told to others about a run: events as JSON lines and as words.
+//! What is told to others about a run: events as JSON lines and as words, and the post-mortem.
 #![forbid(unsafe_code)]
 
+mod chronicle;
 mod json;
+mod post_mortem;
+mod process;
 mod say;
+mod tasks;
 mod timeline;
+mod visible;
 mod words;
 
+pub use chronicle::{Band, Chronicle, Entry, Portion, is_wrong};
 pub use json::JsonLines;
+pub use post_mortem::{End, Format, Occasion, PostMortem, Resume, Scene};
+pub use process::{Doing, Kind, Process, as_tree};
 pub use say::say;
+pub use tasks::{LARGEST as LARGEST_CHECKPOINT, Tasks};
 pub use timeline::{Timeline, plain};
+pub use visible::{is_hidden, visible};
 pub use words::in_words;

@@ -47,6 +47,7 @@ impl Session {
             self.clear_away();
             self.drain();
         }
+        self.sketch_the_end();
         self.take_title_back();
         self.flush();
         self.restore_screen();
@@ -198,7 +199,8 @@ impl Session {
     }
 }
 
-fn ended(outcome: Outcome, exit: &Exit) -> Event {
+/// The event that tells this end.
+pub(super) fn ended(outcome: Outcome, exit: &Exit) -> Event {
     let (reason, own, status) = match outcome {
         Outcome::Itself(status) => (None, status, status),
         Outcome::Ended(reason, status) => (Some(reason), exit.status(reason, status), status),

@@ -8,6 +8,7 @@
 //!  screen   ◄── Sink ◄────── pty, pipes ◄── command         (one poll)        (its session, its parent)
 //! ```
 
+mod checkpoint;
 mod clock;
 mod ending;
 mod events;
@@ -30,6 +31,7 @@ mod records;
 mod relaunch;
 mod relay;
 mod run;
+mod scribe;
 mod setup;
 mod shell;
 mod signals;
@@ -40,6 +42,7 @@ mod streams;
 mod terminal;
 mod tree;
 mod typeahead;
+mod whole_file;
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -367,6 +370,9 @@ impl Session {
         #[cfg(debug_assertions)]
         assert!(std::env::var_os("IDLEWATCH_TEST_PANIC").is_none(), "a test asked for this");
         self.queue.extend(self.watcher.observe(now, observation));
+        if let Some(scribe) = self.records.scribe() {
+            scribe.observed(now, observation, &self.watcher);
+        }
         // What is done may be answered at once, and the answer may ask for more: that comes after what was asked first.
         if std::mem::replace(&mut self.performing, true) {
             return;

@@ -39,6 +39,7 @@ impl Session {
         if let Some(Loss(what)) = self.records.event(self.clock.now(), event) {
             self.tell(Say::Warnings, Tone::Warning, &what);
         }
+        self.note(event);
         if let Event::StateChanged { to, .. } = event {
             match to {
                 // The guards compare with what they see now.
@@ -196,6 +197,7 @@ impl Session {
     }
 
     fn signal_tree(&mut self, signal: Signal, reason: Reason) {
+        self.sketch_before_signal();
         let processes = tree::descendants(self.monitor.pid).map_or(1, |tree| tree.len());
         let refused = tree::signal_all(self.monitor.pid, self.target(), signal);
         let refused = refused.iter().map(ToString::to_string).collect();

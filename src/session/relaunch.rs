@@ -24,6 +24,8 @@ pub struct Relaunches<'c> {
     failures: u32,
     /// The run that is going on was started with `--relaunch-with`.
     resumed: bool,
+    /// It was wanted once more and not done.
+    gave_up: bool,
 }
 
 /// One more start.
@@ -53,7 +55,19 @@ impl Again {
 impl<'c> Relaunches<'c> {
     /// Nothing has happened yet.
     pub fn new(config: &'c Config) -> Self {
-        Self { policy: &config.relaunch, original: &config.command, count: 0, failures: 0, resumed: false }
+        Self {
+            policy: &config.relaunch,
+            original: &config.command,
+            count: 0,
+            failures: 0,
+            resumed: false,
+            gave_up: false,
+        }
+    }
+
+    /// Whether the command would have been started again, but not so often.
+    pub const fn gave_up(&self) -> bool {
+        self.gave_up
     }
 
     /// What follows from a run that lasted this long; `asked` is whether a step of the ladder wants it.
@@ -65,7 +79,8 @@ impl<'c> Relaunches<'c> {
             Outcome::Ended(reason, _) => (self.policy.after_stuck && reason.is_stuck() || asked, reason.to_string()),
         };
         self.failures = if lasted < AT_ONCE && !is_stuck(outcome) { self.failures + 1 } else { 0 };
-        if !wanted || self.count >= self.policy.most || self.failures >= FAILURES {
+        self.gave_up = wanted && (self.count >= self.policy.most || self.failures >= FAILURES);
+        if !wanted || self.gave_up {
             return None;
         }
         // A resume that fails at once has nothing to resume: start afresh.
@@ -103,7 +118,7 @@ mod tests {
     }
 
     fn relaunches<'c>(policy: &'c Relaunch, original: &'c [OsString]) -> Relaunches<'c> {
-        Relaunches { policy, original, count: 0, failures: 0, resumed: false }
+        Relaunches { policy, original, count: 0, failures: 0, resumed: false, gave_up: false }
     }
 
     const CRASH: Outcome = Outcome::Itself(Status::Code(1));
@@ -135,6 +150,7 @@ mod tests {
         let delays: Vec<u64> =
             std::iter::from_fn(|| relaunches.after(&CRASH, LONG, false)).map(|again| again.delay.as_secs()).collect();
         assert_eq!(delays, [1, 2, 4, 8, 16]);
+        assert!(relaunches.gave_up());
     }
 
     #[test]

@@ -28,9 +28,13 @@ pub fn run(config: &Config) -> Result<Outcome, Error> {
         let outcome;
         (outcome, records) = session.end(&config.exit);
         if dismissed && matches!(outcome, Outcome::Itself(_)) {
+            records.conclude(config, outcome, false);
             return Ok(outcome);
         }
-        let Some(again) = relaunches.after(&outcome, lasted, asked) else { return Ok(outcome) };
+        let Some(again) = relaunches.after(&outcome, lasted, asked) else {
+            records.conclude(config, outcome, relaunches.gave_up());
+            return Ok(outcome);
+        };
         if config.say >= Say::Warnings {
             let command = again.command();
             let Again { count, why, delay, .. } = &again;
@@ -44,7 +48,9 @@ pub fn run(config: &Config) -> Result<Outcome, Error> {
         let event = Event::Relaunched { count, why, delay, command: again.command() };
         records.event(Moment::after_start(lasted), &event);
         if let Some(signal) = signals::pause(again.delay).map_err(|error| Error::internal(error.to_string()))? {
-            return Ok(Outcome::Itself(Status::Signal(signal)));
+            let outcome = Outcome::Itself(Status::Signal(signal));
+            records.conclude(config, outcome, false);
+            return Ok(outcome);
         }
         argv = again.argv;
     }

@@ -26,6 +26,7 @@ use super::pty::Pty;
 use super::queries::Queries;
 use super::records::Records;
 use super::relay::{self, Keyboard, Kind, Source};
+use super::scribe::LINES_ABOVE;
 use super::shell::Shells;
 use super::signals::Signals;
 use super::sink::Sink;
@@ -191,7 +192,11 @@ impl Session {
         let has_person = own.stdin == Own::Terminal;
         let mut session = Self {
             clock: Clock::start(),
-            watcher: Watcher::new(Policy { size: Size { cols: size.cols, rows: size.rows }, ..config.policy.clone() }),
+            watcher: Watcher::new(Policy {
+                size: Size { cols: size.cols, rows: size.rows },
+                picture: config.report.as_ref().map(|_| LINES_ABOVE),
+                ..config.policy.clone()
+            }),
             signals,
             monitor,
             child,

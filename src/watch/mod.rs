@@ -61,6 +61,7 @@ mod nudge;
 mod observation;
 mod ordeal;
 mod pattern;
+mod picture;
 mod policy;
 mod profile;
 mod screen;
@@ -84,6 +85,7 @@ pub use observation::{Known, Look, Observation, Size, Stream};
 #[doc(hidden)]
 pub use ordeal::survive;
 pub use pattern::Pattern;
+pub use picture::{Colour, Picture, Stretch, Style};
 pub use policy::{ActivityKind, Ending, Ladders, Nudges, Policy};
 pub use profile::Profile;
 pub use screen::panic_is_contained;

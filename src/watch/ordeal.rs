@@ -5,12 +5,18 @@ use std::time::Duration;
 use super::{Action, Event, Known, Look, Moment, Observation, Policy, Size, Stream, Watcher};
 
 /// Reads `script` as a list of things that happen, shows them to a watcher, and panics if it breaks a promise:
-/// deadlines lie ahead, every verdict has evidence, the cursor is on the screen, and nothing takes for ever.
+/// deadlines lie ahead, every verdict has evidence, the cursor is on the screen, a picture shows what is there, and nothing
+/// takes for ever.
 ///
 /// A script is a list of operations: a byte that says what, a byte that says how much, and so many bytes of data.
 pub fn survive(script: &[u8]) -> Vec<(Moment, Event)> {
+    survive_with(script, Some(20));
+    survive_with(script, None)
+}
+
+fn survive_with(script: &[u8], picture: Option<usize>) -> Vec<(Moment, Event)> {
     let loops = super::LoopPolicy { lasting: Some(Duration::from_secs(20)), ..super::LoopPolicy::default() };
-    let mut watcher = Watcher::new(Policy { idle: Some(Duration::from_secs(30)), loops, ..Policy::default() });
+    let mut watcher = Watcher::new(Policy { idle: Some(Duration::from_secs(30)), loops, picture, ..Policy::default() });
     let mut now = Moment::START;
     let mut events = Vec::new();
     let mut rest = script;
@@ -37,6 +43,9 @@ pub fn survive(script: &[u8]) -> Vec<(Moment, Event)> {
             assert!(steps < 1000, "deadlines without end before {now:?}");
         }
         check(&mut watcher, now, &observation, &mut events);
+        if picture.is_some() {
+            check_picture(&mut watcher);
+        }
     }
     events
 }
@@ -55,4 +64,18 @@ fn check(watcher: &mut Watcher, now: Moment, observation: &Observation<'_>, even
     assert!(!watcher.explain(now).is_empty());
     let (row, col) = watcher.cursor();
     assert!((1..=1000).contains(&row) && (1..=1000).contains(&col), "cursor at {row}, {col}");
+}
+
+fn check_picture(watcher: &mut Watcher) {
+    let mut rows = watcher.rows();
+    while rows.last().is_some_and(String::is_empty) {
+        rows.pop();
+    }
+    let mut picture = watcher.picture();
+    // A row of nothing but colour is a row of the picture.
+    while picture.text().last().is_some_and(String::is_empty) {
+        picture.rows.pop();
+    }
+    assert_eq!(picture.text(), rows);
+    assert!(picture.above.len() <= 20, "{} lines above", picture.above.len());
 }

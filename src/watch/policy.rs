@@ -28,6 +28,8 @@ pub struct Policy {
     pub profile: Option<Profile>,
     /// The size of the terminal at the start.
     pub size: Size,
+    /// How many lines above the screen a picture of it has; none: no picture is wanted.
+    pub picture: Option<usize>,
     /// Silence that no guard can defer; none: a guard can defer for ever.
     pub max_idle: Option<Duration>,
     /// The command has said that it is finished when this is on its screen.
@@ -93,6 +95,7 @@ impl Default for Policy {
             waiting: Vec::new(),
             profile: None,
             size: Size { cols: 80, rows: 24 },
+            picture: None,
             max_idle: Some(Duration::from_mins(30)),
             done: None,
             done_idle: Duration::from_mins(1),

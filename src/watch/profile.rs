@@ -12,6 +12,8 @@ pub struct Profile {
     pub name: String,
     /// The commands it is started by.
     pub commands: Vec<String>,
+    /// The command that goes on where it was, if there is one.
+    pub resume: Option<String>,
     turn: Vec<Mark>,
     question: Vec<Mark>,
     prompt: Vec<Mark>,
@@ -31,6 +33,7 @@ struct Mark {
 struct ProfileFile {
     name: String,
     commands: Vec<String>,
+    resume: Option<String>,
     #[serde(default)]
     turn: Vec<MarkFile>,
     #[serde(default)]
@@ -73,7 +76,7 @@ impl Profile {
         };
         let marks = |all: &[MarkFile]| all.iter().map(mark).collect::<Result<Vec<_>, _>>();
         let (turn, question, prompt) = (marks(&file.turn)?, marks(&file.question)?, marks(&file.prompt)?);
-        Ok(Self { name: file.name, commands: file.commands, turn, question, prompt })
+        Ok(Self { name: file.name, commands: file.commands, resume: file.resume, turn, question, prompt })
     }
 
     /// The words that say a turn is in progress.

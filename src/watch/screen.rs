@@ -8,9 +8,10 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use memchr::{memchr_iter, memchr2};
+use memchr::{memchr, memchr_iter, memchr2};
 
 use super::Size;
+use super::picture::{Colour, Picture, Stretch, Style, row};
 
 thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
@@ -41,6 +42,8 @@ pub(super) struct Cursor {
 pub(super) struct Screen {
     terminal: Option<avt::Terminal>,
     size: Size,
+    /// How many lines are kept that scrolled off.
+    above: usize,
     margins: bool,
     /// Text that nobody has needed to see yet: of a flood, most never will be shown.
     pending: String,
@@ -90,11 +93,12 @@ fn clamp(size: Size) -> Size {
 }
 
 impl Screen {
-    pub(super) fn new(size: Size) -> Self {
+    /// A blank screen that keeps so many lines above it.
+    pub(super) fn new(size: Size, above: usize) -> Self {
         let size = clamp(size);
-        let terminal = avt::Terminal::new(size.cols.into(), size.rows.into()).ok();
+        let terminal = avt::Terminal::with_scrollback(size.cols.into(), size.rows.into(), Some(above)).ok();
         let touched = Touched(vec![true; size.rows.into()]);
-        Self { terminal, size, margins: false, pending: String::new(), touched, rows: Vec::new() }
+        Self { terminal, size, above, margins: false, pending: String::new(), touched, rows: Vec::new() }
     }
 
     /// Its size, as far as it can be shown.
@@ -144,9 +148,13 @@ impl Screen {
             return;
         }
         let pending = std::mem::take(&mut self.pending);
-        let shown = if self.margins { None } else { last_screenful(&pending, self.size.rows.into()) };
+        let rows = usize::from(self.size.rows) + self.above;
+        let shown = if self.margins { None } else { last_screenful(&pending, rows) };
         self.contained(|terminal, touched| match shown {
-            Some(shown) => terminal.feed_with(["\r", shown], touched),
+            Some(shown) => {
+                let look = looks(&pending[..pending.len() - shown.len()]);
+                terminal.feed_with(["\r", &look, shown], touched);
+            }
             None => terminal.feed_with(&pending, touched),
         });
         self.pending = pending;
@@ -180,6 +188,34 @@ impl Screen {
     pub(super) fn rows(&self) -> Vec<String> {
         let Some(terminal) = &self.terminal else { return Vec::new() };
         terminal.screen().visible_lines().map(|line| line.text().trim_end().to_owned()).collect()
+    }
+
+    /// The visible rows in their colours, and what scrolled off above them.
+    pub(super) fn picture(&self) -> Picture {
+        let Some(terminal) = &self.terminal else { return Picture::default() };
+        let cell = |cell: &avt::Cell| (cell.width() > 0).then(|| (cell.char(), cell.width() > 1, style(*cell.pen())));
+        let lines = terminal.screen().visible_lines();
+        let mut rows: Vec<Vec<Stretch>> = lines.map(|line| row(line.cells().iter().filter_map(cell))).collect();
+        while rows.last().is_some_and(Vec::is_empty) {
+            rows.pop();
+        }
+        let primary = terminal.primary_screen();
+        let hidden = primary.all_lines().count().saturating_sub(primary.visible_lines().len());
+        let mut above: Vec<String> = Vec::new();
+        let mut continues = false;
+        for line in primary.all_lines().take(hidden) {
+            match above.last_mut() {
+                Some(last) if continues => last.push_str(&line.text()),
+                _ => above.push(line.text()),
+            }
+            continues = line.is_wrapped();
+        }
+        for line in &mut above {
+            line.truncate(line.trim_end().len());
+        }
+        let Cursor { row, col } = self.cursor();
+        let cursor = terminal.cursor().visible.then_some((row, col));
+        Picture { cols: self.size.cols, rows, cursor, title: None, above }
     }
 
     /// Reads the rows that were written to.
@@ -225,6 +261,39 @@ impl Screen {
     }
 }
 
+/// The looks that were asked for in `text` and hold after it.
+fn looks(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let resets = ["\x1b[m", "\x1b[0m"].iter().filter_map(|reset| memchr::memmem::rfind(bytes, reset.as_bytes()));
+    let mut rest = &text[resets.max().unwrap_or(0)..];
+    let mut looks = String::new();
+    // Nothing but looks begins with an escape here.
+    while let Some(begin) = memchr(0x1b, rest.as_bytes()) {
+        rest = &rest[begin..];
+        let end = memchr(b'm', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
+        looks.push_str(&rest[..end]);
+        rest = &rest[end..];
+    }
+    looks
+}
+
+fn style(pen: avt::Pen) -> Style {
+    let colour = |colour| match colour {
+        avt::Color::Indexed(index) => Colour::Indexed(index),
+        avt::Color::RGB(avt::Rgb { r, g, b }) => Colour::Rgb(r, g, b),
+    };
+    Style {
+        foreground: pen.foreground().map(colour),
+        background: pen.background().map(colour),
+        bold: pen.is_bold(),
+        faint: pen.is_faint(),
+        italic: pen.is_italic(),
+        underlined: pen.is_underline(),
+        struck: pen.is_strikethrough(),
+        inverse: pen.is_inverse(),
+    }
+}
+
 /// The end of `text` that alone decides what the screen shows after it, if the rest can be left out.
 ///
 /// That holds where every line end is CR LF, so that each line starts at the left, and more lines follow than the
@@ -261,7 +330,7 @@ mod tests {
 
     #[test]
     fn rows_that_only_wrapped_are_one_line() {
-        let mut screen = Screen::new(SIZE);
+        let mut screen = Screen::new(SIZE, 0);
         screen.text("one\r\nabcdefghijklmnopqrstuvwxyz\r\n");
         assert_eq!(texts(&mut screen)[..2], ["one", "abcdefghijklmnopqrstuvwxyz"]);
         assert_eq!(screen.rows()[2], "uvwxyz");
@@ -272,7 +341,7 @@ mod tests {
         for lines in [3, 50, 400] {
             let flood: Vec<String> = (0..lines).map(|n| format!("line {n} {}\r\n", "x".repeat(n % 50))).collect();
             let flood = flood.concat();
-            let (mut skipping, mut whole) = (Screen::new(SIZE), Screen::new(SIZE));
+            let (mut skipping, mut whole) = (Screen::new(SIZE, 0), Screen::new(SIZE, 0));
             for screen in [&mut skipping, &mut whole] {
                 screen.text("before");
             }
@@ -285,8 +354,33 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_has_colours_and_what_scrolled_off_above_also_after_a_flood() {
+        for lines in [9, 400] {
+            let mut screen = Screen::new(SIZE, 5);
+            screen.text("\x1b[1;31mred\r\n");
+            let text: Vec<String> = (0..lines).map(|n| format!("line {n} of {lines}\r\n")).collect();
+            screen.text(&text.concat());
+            screen.text("\x1b[0;48;2;1;2;3m字\x1b[m.");
+            screen.show();
+            let picture = screen.picture();
+            let above: Vec<String> = (lines - 8..lines - 3).map(|n| format!("line {n} of {lines}")).collect();
+            assert_eq!(picture.above, above);
+            let red = Style { foreground: Some(Colour::Indexed(1)), bold: true, ..Style::default() };
+            let text = format!("line {} of {lines}", lines - 1);
+            assert_eq!(picture.rows[2], [Stretch { text, wide: false, style: red }]);
+            let wide = &picture.rows[3][0];
+            assert_eq!(
+                (wide.text.as_str(), wide.wide, wide.style.background),
+                ("字", true, Some(Colour::Rgb(1, 2, 3)))
+            );
+            assert_eq!(picture.text()[3], "字.");
+            assert_eq!(picture.cursor, Some((3, 3)));
+        }
+    }
+
+    #[test]
     fn what_is_read_row_by_row_is_what_is_there() {
-        let mut screen = Screen::new(SIZE);
+        let mut screen = Screen::new(SIZE, 0);
         for step in [
             "one\r\ntwo",
             "\x1b[?1049h\x1b[Halt",
@@ -307,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_panic_inside_costs_only_the_picture() {
-        let mut screen = Screen::new(SIZE);
+        let mut screen = Screen::new(SIZE, 0);
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|info| assert!(panic_is_contained(), "{info}")));
         screen.contained(|_, _| panic!("broken"));

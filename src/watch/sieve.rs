@@ -1,4 +1,5 @@
-//! What of the output is shown to the emulator: text and moves, bounded; never colours, strings or floods.
+//! What of the output is shown to the emulator: text and moves, bounded; never strings or floods, and colours only
+//! where a picture is wanted.
 //!
 //! Colours cannot change a verdict, and titles, links and images are not on the screen, so they are taken out here.
 //! What is left costs the emulator time in proportion to its length: a repeat count of 65535 (eighteen kilobytes of
@@ -20,6 +21,8 @@ pub(super) enum Piece<'a> {
     Text(&'a str),
     /// A control sequence for the emulator; `moves` if it goes up or to a place, as a program that paints does.
     Control { sequence: &'a str, moves: bool },
+    /// How the text that follows looks.
+    Look(&'a str),
     /// Scrolling is confined to a part of the screen, or no longer.
     Margins(bool),
     /// The terminal's title.
@@ -53,11 +56,14 @@ pub(super) struct Sieve {
     partial: Vec<u8>,
     title: Vec<u8>,
     after_return: bool,
+    colours: bool,
 }
 
 impl Sieve {
-    pub(super) fn new() -> Self {
+    /// Lets colours through only if `colours`.
+    pub(super) fn new(colours: bool) -> Self {
         Self {
+            colours,
             mode: Mode::Text,
             sequence: String::new(),
             text: String::new(),
@@ -246,6 +252,12 @@ impl Sieve {
     fn end_csi(&mut self, last: u8, cols: u16, pass: &mut dyn FnMut(Piece<'_>)) {
         let parameters = &self.sequence[2..];
         match last {
+            b'm' if self.colours && !parameters.starts_with(['>', '?', '<', '=']) => {
+                self.flush(pass);
+                self.sequence.push('m');
+                pass(Piece::Look(&self.sequence));
+                return;
+            }
             // Colours, reports, window operations: nothing that can be read.
             b'm' | b't' | b'n' | b'c' | b'q' | b'u' if last != b'u' || !parameters.is_empty() => return,
             b'h' | b'l' if parameters.starts_with('?') => {
@@ -297,7 +309,7 @@ mod tests {
     use super::*;
 
     fn sift(chunks: &[&[u8]], bare: bool) -> Vec<String> {
-        let mut sieve = Sieve::new();
+        let mut sieve = Sieve::new(false);
         let mut out: Vec<String> = Vec::new();
         for chunk in chunks {
             sieve.push(chunk, bare, 80, &mut |piece| match piece {

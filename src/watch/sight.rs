@@ -7,6 +7,7 @@ use super::appearing::Appearing;
 use super::clocks::Clocks;
 use super::lines::{Lines, PAINTING_LASTS};
 use super::loops::{Loops, Repetition};
+use super::picture::Picture;
 use super::policy::ActivityKind;
 use super::screen::{Line, Screen};
 use super::sieve::{Piece, Sieve};
@@ -25,6 +26,11 @@ const BETWEEN_FRAMES: Duration = Duration::from_millis(100);
 const LAZY: Duration = Duration::from_millis(300);
 /// How long a repaint after a resize, or an echo after a key, may take.
 const ECHO: Duration = Duration::from_secs(1);
+
+/// A program that left the full screen this long before its end did so because it ended.
+const LEAVING: Duration = Duration::from_secs(3);
+/// A program that leaves the full screen again and again is not kept every time: a picture costs.
+const BETWEEN_PICTURES: Duration = Duration::from_millis(250);
 
 /// Output that was not looked at yet.
 #[derive(Debug, Clone, Copy)]
@@ -46,9 +52,15 @@ struct Channel {
     lines: Lines,
 }
 
+impl Channel {
+    fn new(colours: bool) -> Self {
+        Self { sieve: Sieve::new(colours), lines: Lines::new() }
+    }
+}
+
 impl Default for Channel {
     fn default() -> Self {
-        Self { sieve: Sieve::new(), lines: Lines::new() }
+        Self::new(false)
     }
 }
 
@@ -82,13 +94,21 @@ pub(super) struct Sight {
     /// What somebody has begun to type and not submitted.
     pub(super) draft: Option<Draft>,
     pub(super) suspected: Vec<Repetition>,
+    /// The full screen that was left last, and when; only where pictures are wanted.
+    left: Option<(Moment, Picture)>,
+    pictures: bool,
 }
 
 impl Sight {
-    pub(super) fn new(size: Size) -> Self {
+    /// A view of a screen of this size, on which pictures can be taken with so many lines above them; none: there will
+    /// be none.
+    pub(super) fn new(size: Size, above: Option<usize>) -> Self {
+        let colours = above.is_some();
         Self {
-            channels: Default::default(),
-            screen: Screen::new(size),
+            channels: [Channel::new(colours), Channel::new(colours), Channel::new(colours)],
+            screen: Screen::new(size, above.unwrap_or(0)),
+            left: None,
+            pictures: colours,
             activity: Activity::default(),
             appearing: Appearing::default(),
             loops: Loops::default(),
@@ -134,7 +154,9 @@ impl Sight {
                 self.screen.text(text);
                 self.touch(now);
             }
+            Piece::Look(sequence) => self.screen.text(sequence),
             Piece::Control { sequence, moves } => {
+                self.keep_full_screen(now, sequence);
                 if moves {
                     self.painted = Some(now);
                     lines.moved(now);
@@ -156,6 +178,28 @@ impl Sight {
                     self.look(policy);
                 }
             }
+        }
+    }
+
+    /// A full-screen program takes its screen with it when it leaves.
+    fn keep_full_screen(&mut self, now: Moment, sequence: &str) {
+        let lately = |(at, _): &(Moment, Picture)| now.since(*at) < BETWEEN_PICTURES;
+        if self.pictures && leaves_full_screen(sequence) && self.screen.is_alternate() && !self.left.iter().any(lately)
+        {
+            self.left = Some((now, self.picture()));
+        }
+    }
+
+    /// What a person sees.
+    pub(super) fn picture(&mut self) -> Picture {
+        Picture { title: self.title().map(ToOwned::to_owned), ..self.shown().picture() }
+    }
+
+    /// What a person saw last, before a full-screen program left not long before `now`.
+    pub(super) fn last_picture(&mut self, now: Moment) -> Picture {
+        match self.left.take_if(|(at, _)| now.since(*at) < LEAVING) {
+            Some((_, picture)) => picture,
+            None => self.picture(),
         }
     }
 
@@ -330,4 +374,10 @@ impl Sight {
             (true, false) => None,
         }
     }
+}
+
+/// Whether this control sequence gives the screen back to what was there before.
+fn leaves_full_screen(sequence: &str) -> bool {
+    let modes = sequence.strip_prefix("\x1b[?").and_then(|rest| rest.strip_suffix('l'));
+    modes.is_some_and(|modes| modes.split(';').any(|mode| matches!(mode, "47" | "1047" | "1049")))
 }

@@ -7,7 +7,7 @@ use super::ladder::{Ladder, Situation};
 use super::sight::Sight;
 use super::verdict::{Facts, Reading};
 use super::words::span;
-use super::{Action, Answer, Event, Guard, Look, Moment, Observation, Order, Policy, State};
+use super::{Action, Answer, Event, Guard, Look, Moment, Observation, Order, Picture, Policy, State};
 use crate::exit::Reason;
 
 /// Silence of this length is worth a first look at the processes.
@@ -59,7 +59,7 @@ struct Looking {
 impl Watcher {
     /// A watcher whose run begins at [`Moment::START`].
     pub fn new(policy: Policy) -> Self {
-        let sight = Sight::new(policy.size);
+        let sight = Sight::new(policy.size, policy.picture);
         Self {
             policy,
             now: Moment::START,
@@ -169,6 +169,16 @@ impl Watcher {
     /// The visible rows as text, without trailing blanks.
     pub fn rows(&mut self) -> Vec<String> {
         self.sight.shown().rows()
+    }
+
+    /// The screen in its colours; only where the policy wants pictures.
+    pub fn picture(&mut self) -> Picture {
+        self.sight.picture()
+    }
+
+    /// The same at the end of a run: a full-screen program that has just left its screen is still seen.
+    pub fn last_picture(&mut self) -> Picture {
+        self.sight.last_picture(self.now)
     }
 
     /// What the command is doing, and why it is thought so, in words.

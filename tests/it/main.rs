@@ -27,6 +27,8 @@ mod prompt;
 mod queries;
 mod relaunch;
 mod replay;
+mod report;
+mod report_page;
 mod restore;
 mod signals;
 mod streams;

@@ -10,8 +10,13 @@ use crate::watched::{Watched, seconds};
 
 /// Every event of a recording, each output cut into pieces of `cut` bytes that arrive at the same moment.
 fn verdicts(recording: &str, cut: usize) -> Vec<(Moment, Event)> {
+    verdicts_with(recording, cut, None)
+}
+
+fn verdicts_with(recording: &str, cut: usize, picture: Option<usize>) -> Vec<(Moment, Event)> {
     let mut cast = Cast::open(recording.as_bytes()).unwrap();
-    let mut watcher = Watcher::new(Policy { idle: Some(seconds(30)), size: cast.header().size, ..Policy::default() });
+    let (idle, size) = (Some(seconds(30)), cast.header().size);
+    let mut watcher = Watcher::new(Policy { idle, size, picture, ..Policy::default() });
     let mut events = Vec::new();
     let mut observe = |watcher: &mut Watcher, at: Moment, observation: &Observation<'_>| {
         for action in watcher.observe(at, observation) {
@@ -48,6 +53,20 @@ fn chunk_borders_never_matter() {
         for cut in [1, 2, 3, 7] {
             assert_eq!(verdicts(recording, cut), whole, "pieces of {cut}");
         }
+    }
+}
+
+#[test]
+fn that_a_picture_is_wanted_changes_no_verdict() {
+    for recording in [
+        include_str!("../recordings/agent-asks.cast"),
+        include_str!("../recordings/agent-hang.cast"),
+        include_str!("../recordings/log-loop.cast"),
+        include_str!("../recordings/log-works.cast"),
+        include_str!("../recordings/spinner-stall.cast"),
+        include_str!("../recordings/spinner-works.cast"),
+    ] {
+        assert_eq!(verdicts_with(recording, usize::MAX, Some(100)), verdicts(recording, usize::MAX));
     }
 }
 
