@@ -283,6 +283,10 @@ pub struct RecordArgs {
     /// How often the events tell the progress ('off': never)
     #[arg(long, value_name = "DUR", default_value = "30s", value_parser = values::limit)]
     pub progress_every: Limit,
+
+    /// Record what the command prints, as an asciicast; a file that exists is overwritten
+    #[arg(long, value_name = "FILE.cast", value_hint = ValueHint::FilePath)]
+    pub record: Option<PathBuf>,
 }
 
 /// What idlewatch says.

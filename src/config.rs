@@ -1,6 +1,7 @@
 //! What was typed, resolved and checked: what it means.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::cli::{EventsTo, ExitCode, PtyArg, RelaunchArg, RunCli, StdinArg};
@@ -25,6 +26,8 @@ pub struct Config {
     pub events: Option<EventsTo>,
     /// How often they tell the progress.
     pub progress_every: Option<Duration>,
+    /// Where the recording goes, if anywhere.
+    pub record: Option<PathBuf>,
     /// How much is said.
     pub say: Say,
     /// Which of the command's streams are terminals.
@@ -141,6 +144,7 @@ impl Config {
             exit: Exit { codes: cli.exit.exit_code, preserve: cli.exit.preserve_status },
             events: cli.records.events,
             progress_every: cli.records.progress_every.0,
+            record: cli.records.record,
             say: match (cli.say.quiet, cli.say.verbose, cli.say.explain) {
                 (true, ..) => Say::Nothing,
                 (_, true, _) => Say::Everything,

@@ -9,7 +9,7 @@ use crate::layers::variable;
 
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
-    [exit_status(), environment(), files(), examples(), see_also("idlewatch-replay")].concat()
+    [exit_status(), records(), environment(), files(), examples(), see_also("idlewatch-replay")].concat()
 }
 
 /// The sections that follow the options of `idlewatch replay`.
@@ -35,6 +35,27 @@ fn exit_status() -> String {
         let _ = write!(text, ".TP\n\\fB{code}\\fR {}\n{}\n", escape(name), escape(meaning));
     }
     text + ".PP\nThe code for a reason can be changed with\n.BR \\-\\-exit\\-code .\n"
+}
+
+/// What is written about a run, and what is not.
+fn records() -> String {
+    let items = [(
+        "--record",
+        "What the command prints, as the screen gets it, in an asciicast of version 2: both streams in the order in which they \
+         came, new sizes, and a marker for everything that idlewatch has to say, with its evidence. What is typed is not \
+         recorded, nor when; what the terminal echoes is output. Time while the run is stopped is left out. Events with \
+         the letter w hold what only the run could know, such as whether the command was blocked in a read; players pass \
+         over them, and idlewatch replay reads them. The file is made with mode 0600; one that exists is overwritten and \
+         keeps its mode.",
+    )];
+    let mut text =
+        ".SH RECORDS\nNo record holds up the command. What cannot be written, because the disk is full or the reader \
+                    gone or slow, is said once, and the run goes on.\n"
+            .to_owned();
+    for (name, meaning) in items {
+        let _ = write!(text, ".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(meaning));
+    }
+    text
 }
 
 fn environment() -> String {

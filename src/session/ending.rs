@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::events::Loss;
 use super::link::Order;
 use super::notes::Tone;
 use super::records::Records;
@@ -61,9 +60,6 @@ impl Session {
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         };
         self.report(&ended(outcome, exit));
-        if let Some(Loss(what)) = self.records.flush() {
-            self.tell(Say::Warnings, Tone::Warning, &what);
-        }
         (outcome, std::mem::take(&mut self.records))
     }
 

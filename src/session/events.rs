@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::SystemTime;
 
@@ -28,23 +28,21 @@ impl Events {
     /// Opens them. A descriptor that is not there is a mistake; a file that cannot be written is a loss, and the run
     /// goes on.
     pub fn open(to: &EventsTo, run: String, now: SystemTime) -> Result<Result<Self, Loss>, Error> {
-        let file = match to {
-            EventsTo::Descriptor(number) => take_descriptor(*number)?,
+        let sink = match to {
+            EventsTo::Descriptor(number) => {
+                Sink::stream(take_descriptor(*number)?.as_fd()).map_err(|error| Loss(format!("no events: {error}")))
+            }
             EventsTo::File(path) => {
                 // Not blocking: a named pipe without a reader would hold us up.
                 let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
                 let opened = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(path);
-                match opened {
-                    Ok(file) => file,
-                    Err(error) => return Ok(Err(Loss(format!("no events: {}: {error}", path.display())))),
-                }
+                opened
+                    .map(|file| Sink::own(file.into()))
+                    .map_err(|error| Loss(format!("no events: {}: {error}", path.display())))
             }
         };
         let lines = JsonLines::new(Vec::new(), run, now);
-        Ok(match Sink::stream(std::os::fd::AsFd::as_fd(&file)) {
-            Ok(sink) => Ok(Self { lines, sink, dropped: 0, said: false }),
-            Err(error) => Err(Loss(format!("no events: {error}"))),
-        })
+        Ok(sink.map(|sink| Self { lines, sink, dropped: 0, said: false }))
     }
 
     /// Writes one. Gives what has to be said about it, the first time something is lost.
@@ -66,10 +64,10 @@ impl Events {
         (!std::mem::replace(&mut self.said, true)).then_some(Loss(what))
     }
 
-    /// Writes what waits, without waiting for a slow reader. Gives how many events were dropped.
-    pub fn finish(&mut self) -> u64 {
-        self.sink.flush();
-        self.dropped
+    /// Writes the last of them. Gives what else has to be said.
+    pub fn close(&mut self) -> Option<Loss> {
+        self.sink.flush_within(super::records::LAST_WORDS);
+        (self.dropped > 0).then(|| Loss(format!("{} events were dropped", self.dropped)))
     }
 }
 

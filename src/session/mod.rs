@@ -25,6 +25,7 @@ mod prompt;
 mod pty;
 mod queries;
 mod ready;
+mod record;
 mod records;
 mod relaunch;
 mod relay;
@@ -375,6 +376,8 @@ impl Session {
         let now = self.clock.now();
         #[cfg(debug_assertions)]
         assert!(std::env::var_os("IDLEWATCH_TEST_PANIC").is_none(), "a test asked for this");
+        self.records.observed(now, observation);
+        self.tell_losses();
         self.queue.extend(self.watcher.observe(now, observation));
         // What is done may be answered at once, and the answer may ask for more: that comes after what was asked first.
         if std::mem::replace(&mut self.performing, true) {

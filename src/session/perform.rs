@@ -36,9 +36,8 @@ impl Session {
 
     /// Tells whoever listens, and the person if it matters to one.
     pub(super) fn report(&mut self, event: &Event) {
-        if let Some(Loss(what)) = self.records.event(self.clock.now(), event) {
-            self.tell(Say::Warnings, Tone::Warning, &what);
-        }
+        self.records.event(self.clock.now(), event);
+        self.tell_losses();
         if let Event::StateChanged { to, .. } = event {
             match to {
                 // The guards compare with what they see now.
@@ -61,6 +60,13 @@ impl Session {
         };
         if let Some((what, words)) = in_words(event) {
             self.tell(weight, tone, &format!("{what}: {words}"));
+        }
+    }
+
+    /// Says what of the records was lost, if anything was.
+    pub(super) fn tell_losses(&mut self) {
+        while let Some(Loss(what)) = self.records.next_loss() {
+            self.tell(Say::Warnings, Tone::Warning, &what);
         }
     }
 

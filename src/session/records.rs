@@ -4,34 +4,43 @@ use std::time::Duration;
 
 use super::clock::Clock;
 use super::events::{self, Events, Loss};
+use super::record::Recorder;
 use crate::config::{Config, Say};
 use crate::error::Error;
 use crate::report::say;
-use crate::watch::{Event, Moment};
+use crate::watch::{Event, Moment, Observation, Size};
+
+/// How long a reader that is behind may take for the last lines of a run.
+pub const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Everything that listens to a run; by default nothing does.
 #[derive(Default)]
 pub struct Records {
     events: Option<Events>,
+    recorder: Option<Recorder>,
+    /// What is still to be said about what was lost.
+    losses: Vec<Loss>,
+    says: bool,
 }
 
 impl Records {
     /// Opens what was asked for. What cannot be opened is said, and the run goes on without it.
     pub fn open(config: &Config) -> Result<Self, Error> {
         let run = events::run_name();
-        let events = match &config.events {
-            None => None,
-            Some(to) => match Events::open(to, run, Clock::time_of_day())? {
-                Ok(events) => Some(events),
-                Err(Loss(what)) => {
-                    if config.say >= Say::Warnings {
-                        say(&what);
-                    }
-                    None
-                }
-            },
-        };
-        Ok(Self { events })
+        let mut records = Self { says: config.say >= Say::Warnings, ..Self::default() };
+        if let Some(to) = &config.events {
+            let opened = Events::open(to, run, Clock::time_of_day())?;
+            records.events = records.opened(opened);
+        }
+        if let Some(path) = &config.record {
+            records.recorder = records.opened(Recorder::open(path));
+        }
+        records.say_losses();
+        Ok(records)
+    }
+
+    fn opened<T>(&mut self, opened: Result<T, Loss>) -> Option<T> {
+        opened.map_err(|loss| self.losses.push(loss)).ok()
     }
 
     /// How often the progress is to be told, if anybody listens.
@@ -39,16 +48,44 @@ impl Records {
         config.progress_every.filter(|_| self.events.is_some())
     }
 
-    /// Takes in an event of the run that has gone on for `at`. Gives what was lost, the first time something is.
-    pub fn event(&mut self, at: Moment, event: &Event) -> Option<Loss> {
-        self.events.as_mut()?.write(Clock::time_of_day(), at, event)
+    /// The command is about to be watched, in a terminal of this size.
+    pub fn begin(&mut self, size: Size, command: &[String]) {
+        let recorder = self.recorder.as_mut();
+        self.losses.extend(recorder.and_then(|recorder| recorder.begin(size, Clock::time_of_day(), command)));
     }
 
-    /// Writes what waits, without waiting for a slow reader. Gives what else has to be said.
-    pub fn flush(&mut self) -> Option<Loss> {
-        match self.events.as_mut().map(Events::finish) {
-            Some(dropped @ 1..) => Some(Loss(format!("{dropped} events were dropped"))),
-            _ => None,
+    /// Takes in what the watcher is told.
+    pub fn observed(&mut self, at: Moment, observation: &Observation<'_>) {
+        let recorder = self.recorder.as_mut();
+        self.losses.extend(recorder.and_then(|recorder| recorder.observed(at, observation)));
+    }
+
+    /// Takes in an event of the run that has gone on for `at`.
+    pub fn event(&mut self, at: Moment, event: &Event) {
+        let events = self.events.as_mut();
+        self.losses.extend(events.and_then(|events| events.write(Clock::time_of_day(), at, event)));
+        let recorder = self.recorder.as_mut();
+        self.losses.extend(recorder.and_then(|recorder| recorder.event(at, event)));
+    }
+
+    /// The next loss that nobody was told of yet.
+    pub fn next_loss(&mut self) -> Option<Loss> {
+        self.losses.pop()
+    }
+
+    /// Writes the last lines, and says on standard error what was lost.
+    pub fn close(mut self) {
+        self.losses.extend(self.events.as_mut().and_then(Events::close));
+        self.losses.extend(self.recorder.as_mut().and_then(Recorder::close));
+        self.say_losses();
+    }
+
+    /// Says what was lost while there is no session to say it.
+    pub fn say_losses(&mut self) {
+        for Loss(what) in self.losses.drain(..) {
+            if self.says {
+                say(&what);
+            }
         }
     }
 }

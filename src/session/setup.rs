@@ -167,7 +167,7 @@ impl Session {
         inherited: &[RawFd],
         records: Records,
     ) -> Result<Self, Error> {
-        let words = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let mut ground = Ground::lay(config)?;
         let Pieces { sources, sinks, given, files } = outputs(&ground)?;
         let (monitor, child, group) = match ground.launch(argv, given) {
@@ -231,6 +231,7 @@ impl Session {
             performing: false,
             buffer: relay::portion(),
         };
+        session.records.begin(Size { cols: size.cols, rows: size.rows }, &words);
         session.report(&Event::Started { command: words, pid: child });
         session.set_attended(has_person && ground.in_front);
         Ok(session)
@@ -341,7 +342,7 @@ fn take_over(terminal: &mut Terminal, pty: &Pty, slave: Option<&OwnedFd>, settin
 fn outputs(ground: &Ground) -> Result<Pieces, Error> {
     let (mut sources, mut sinks, mut files) = (Vec::new(), Vec::new(), Vec::new());
     if let (Some(_), Some(terminal)) = (&ground.slave, &ground.terminal) {
-        sinks.push(Sink::terminal(duplicate(terminal)?));
+        sinks.push(Sink::own(duplicate(terminal)?));
         sources.push(Source::new(Kind::Terminal, Stream::Terminal, 0, false));
     }
     let unusable = failed("cannot use the standard streams");

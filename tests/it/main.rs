@@ -21,6 +21,7 @@ mod leftovers;
 mod policy;
 mod programs;
 mod queries;
+mod record;
 mod replay;
 mod restore;
 mod signals;
