@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_idlewatch_global_optspecs
-    string join \n i/idle= t/timeout= first-output= max-idle= done= done-idle= warn= activity= ignore= only= loop= loop-for= loop-pattern= waiting= profile= guard= no-guard nudge= max-nudges= nudge-wait= s/signal= k/kill-after= on-idle= on-loop= on-waiting= on-timeout= relaunch= relaunch-with= max-relaunches= relaunch-delay= exit-code= preserve-status events= progress-every= record= explain v/verbose q/quiet pty= stdin= size= config= print-config h/help V/version
+    string join \n i/idle= t/timeout= first-output= max-idle= done= done-idle= warn= activity= ignore= only= loop= loop-for= loop-pattern= waiting= profile= guard= no-guard nudge= max-nudges= nudge-wait= s/signal= k/kill-after= on-idle= on-loop= on-waiting= on-timeout= relaunch= relaunch-with= max-relaunches= relaunch-delay= exit-code= preserve-status events= progress-every= record= heartbeat= explain v/verbose q/quiet pty= stdin= size= config= print-config h/help V/version
 end
 
 function __fish_idlewatch_needs_command
@@ -158,6 +158,7 @@ error\t''"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l events -d 'Write what happens to a file, or to a descriptor with fd:N, as JSON lines' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l progress-every -d 'How often the events tell the progress (\'off\': never)' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l record -d 'Record what the command prints, as an asciicast; a file that exists is overwritten' -r -F
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l heartbeat -d 'Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l pty -d 'Which of the command\'s streams are terminals' -r -f -a "always\t'Standard output and error are terminals for the command'
 mirror\t'Each stream is a terminal only where idlewatch\'s own is'
 never\t'Pipes'"
@@ -203,4 +204,4 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l json -d '
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s v -l verbose -d 'Explain each state at length'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 # The words after the options are a command, with completions of its own.
-complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay' -d Command -a '(__fish_complete_subcommand -- -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --events --progress-every --record --pty --stdin --size --config)'
+complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay' -d Command -a '(__fish_complete_subcommand -- -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --events --progress-every --record --heartbeat --pty --stdin --size --config)'

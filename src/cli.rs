@@ -287,6 +287,10 @@ pub struct RecordArgs {
     /// Record what the command prints, as an asciicast; a file that exists is overwritten
     #[arg(long, value_name = "FILE.cast", value_hint = ValueHint::FilePath)]
     pub record: Option<PathBuf>,
+
+    /// Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet
+    #[arg(long, value_name = "DUR", default_value = "off", value_parser = values::limit)]
+    pub heartbeat: Limit,
 }
 
 /// What idlewatch says.

@@ -28,6 +28,8 @@ pub struct Config {
     pub progress_every: Option<Duration>,
     /// Where the recording goes, if anywhere.
     pub record: Option<PathBuf>,
+    /// After how long a silence to say that the command is still there.
+    pub heartbeat: Option<Duration>,
     /// How much is said.
     pub say: Say,
     /// Which of the command's streams are terminals.
@@ -145,6 +147,7 @@ impl Config {
             events: cli.records.events,
             progress_every: cli.records.progress_every.0,
             record: cli.records.record,
+            heartbeat: cli.records.heartbeat.0,
             say: match (cli.say.quiet, cli.say.verbose, cli.say.explain) {
                 (true, ..) => Say::Nothing,
                 (_, true, _) => Say::Everything,

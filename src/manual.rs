@@ -39,15 +39,23 @@ fn exit_status() -> String {
 
 /// What is written about a run, and what is not.
 fn records() -> String {
-    let items = [(
-        "--record",
-        "What the command prints, as the screen gets it, in an asciicast of version 2: both streams in the order in which they \
+    let items = [
+        (
+            "--record",
+            "What the command prints, as the screen gets it, in an asciicast of version 2: both streams in the order in which they \
          came, new sizes, and a marker for everything that idlewatch has to say, with its evidence. What is typed is not \
          recorded, nor when; what the terminal echoes is output. Time while the run is stopped is left out. Events with \
          the letter w hold what only the run could know, such as whether the command was blocked in a read; players pass \
          over them, and idlewatch replay reads them. The file is made with mode 0600; one that exists is overwritten and \
          keeps its mode.",
-    )];
+        ),
+        (
+            "--heartbeat",
+            "A line on standard error for whoever takes silence for death, as CI services do. Only what the command itself prints \
+         is silence broken by. It was asked for by name, so --quiet does not take it away; where standard error is a \
+         terminal on which the command draws, or stands in the middle of a line, nothing is printed.",
+        ),
+    ];
     let mut text =
         ".SH RECORDS\nNo record holds up the command. What cannot be written, because the disk is full or the reader \
                     gone or slow, is said once, and the run goes on.\n"

@@ -7,6 +7,6 @@ mod timeline;
 mod words;
 
 pub use json::JsonLines;
-pub use say::say;
+pub use say::{say, say_at_once};
 pub use timeline::{Timeline, plain};
 pub use words::in_words;

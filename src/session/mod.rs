@@ -12,6 +12,7 @@ mod clock;
 mod ending;
 mod events;
 mod guards;
+mod heartbeat;
 mod inherited;
 mod job;
 mod link;
@@ -54,6 +55,7 @@ pub use status::Status;
 
 use self::clock::Clock;
 use self::guards::Guards;
+use self::heartbeat::Heartbeat;
 use self::link::{News, Order};
 use self::modes::Modes;
 use self::monitor::Monitor;
@@ -129,6 +131,8 @@ struct Session {
     records: Records,
     /// How often, and when next, the events tell the progress.
     progress: Option<(Duration, Moment)>,
+    /// Says that the command is still there.
+    heartbeat: Option<Heartbeat>,
     /// A question to the person, while it is shown.
     prompt: Option<Prompt>,
     /// What lies below it, where a prompt may come.
@@ -177,7 +181,8 @@ impl Session {
                 Some(now + RESCAN)
             } else {
                 let progress = self.progress.map(|(_, next)| next);
-                self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).min()
+                let beat = self.heartbeat.as_ref().map(Heartbeat::deadline);
+                self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).chain(beat).min()
             };
             self.asleep = now;
             let ready = self.wait(wake.map(|moment| moment.since(now)));
@@ -188,6 +193,9 @@ impl Session {
             let now = self.clock.now();
             if self.progress.is_some_and(|(_, next)| now >= next) {
                 self.tell_progress(now);
+            }
+            if self.heartbeat.as_ref().is_some_and(|heartbeat| now >= heartbeat.deadline()) {
+                self.beat(now);
             }
             if self.shells.deadline().is_some_and(|deadline| now >= deadline) {
                 self.mind_shells();
@@ -283,6 +291,9 @@ impl Session {
                 }
             }
             self.check_sink(sink);
+            if let Some(heartbeat) = &mut self.heartbeat {
+                heartbeat.printed(self.clock.now(), stream, bytes);
+            }
             self.observe(&Observation::Output { stream, bytes });
             if answer {
                 self.answer(bytes);

@@ -38,6 +38,9 @@ impl Session {
     pub(super) fn report(&mut self, event: &Event) {
         self.records.event(self.clock.now(), event);
         self.tell_losses();
+        if let Some(heartbeat) = &mut self.heartbeat {
+            heartbeat.event(event);
+        }
         if let Event::StateChanged { to, .. } = event {
             match to {
                 // The guards compare with what they see now.
@@ -96,7 +99,7 @@ impl Session {
         }
     }
 
-    fn room(&mut self) -> Room {
+    pub(super) fn room(&mut self) -> Room {
         if self.screen.is_none() || !self.terminal.as_ref().is_some_and(Terminal::is_raw) {
             return Room::NoTerminal;
         }

@@ -15,6 +15,7 @@ use portable_pty::PtySize;
 
 use super::clock::Clock;
 use super::guards::Guards;
+use super::heartbeat::Heartbeat;
 use super::link::News;
 use super::modes::Modes;
 use super::monitor::Monitor;
@@ -215,6 +216,7 @@ impl Session {
             answers: Vec::new(),
             notes: Notes::new(config.say),
             progress: records.progress_every(config).map(|every| (every, Moment::START + every)),
+            heartbeat: config.heartbeat.map(Heartbeat::new),
             records,
             files,
             prompt: None,

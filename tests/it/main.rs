@@ -13,6 +13,7 @@ mod environment;
 mod events;
 mod faults;
 mod generated;
+mod heartbeat;
 mod invariants;
 mod jobs;
 mod keys;
