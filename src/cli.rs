@@ -291,6 +291,10 @@ pub struct RecordArgs {
     /// Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet
     #[arg(long, value_name = "DUR", default_value = "off", value_parser = values::limit)]
     pub heartbeat: Limit,
+
+    /// As a service of systemd, tell it nothing and leave NOTIFY_SOCKET to the command
+    #[arg(long)]
+    pub no_notify: bool,
 }
 
 /// What idlewatch says.

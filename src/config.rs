@@ -30,6 +30,8 @@ pub struct Config {
     pub record: Option<PathBuf>,
     /// After how long a silence to say that the command is still there.
     pub heartbeat: Option<Duration>,
+    /// Whether a service manager is told.
+    pub notify: bool,
     /// How much is said.
     pub say: Say,
     /// Which of the command's streams are terminals.
@@ -148,6 +150,7 @@ impl Config {
             progress_every: cli.records.progress_every.0,
             record: cli.records.record,
             heartbeat: cli.records.heartbeat.0,
+            notify: !cli.records.no_notify,
             say: match (cli.say.quiet, cli.say.verbose, cli.say.explain) {
                 (true, ..) => Say::Nothing,
                 (_, true, _) => Say::Everything,

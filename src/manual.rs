@@ -78,6 +78,15 @@ fn environment() -> String {
         ),
         (variable("config"), "The configuration file to read, as --config.".to_owned()),
         ("XDG_CONFIG_HOME".to_owned(), "Where the folder of the configuration file is; else $HOME/.config.".to_owned()),
+        (
+            "NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID".to_owned(),
+            "Set by systemd for a service. Where NOTIFY_SOCKET names a socket that listens, idlewatch sends READY=1 when the \
+             command was started, STATUS= with each change of state, STOPPING=1 at the end and, twice in the time of \
+             WatchdogSec=, WATCHDOG=1: only while the command is not stalled, looping or overtime, or while a guard \
+             speaks for it. The command does not get the three variables, since by default (NotifyAccess=main) systemd \
+             listens to idlewatch alone. With --no-notify they are the command's."
+                .to_owned(),
+        ),
         ("NO_COLOR".to_owned(), "If set, messages are without colour.".to_owned()),
     ];
     let mut text =

@@ -20,6 +20,7 @@ mod look;
 mod modes;
 mod monitor;
 mod notes;
+mod notify;
 mod perform;
 mod place;
 mod prompt;
@@ -182,7 +183,8 @@ impl Session {
             } else {
                 let progress = self.progress.map(|(_, next)| next);
                 let beat = self.heartbeat.as_ref().map(Heartbeat::deadline);
-                self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).chain(beat).min()
+                let others = [self.shells.deadline(), progress, beat, self.records.deadline()];
+                self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             self.asleep = now;
             let ready = self.wait(wake.map(|moment| moment.since(now)));
@@ -197,6 +199,7 @@ impl Session {
             if self.heartbeat.as_ref().is_some_and(|heartbeat| now >= heartbeat.deadline()) {
                 self.beat(now);
             }
+            self.records.mind(now);
             if self.shells.deadline().is_some_and(|deadline| now >= deadline) {
                 self.mind_shells();
             }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::clock::Clock;
 use super::events::{self, Events, Loss};
+use super::notify::{self, Notify};
 use super::record::Recorder;
 use crate::config::{Config, Say};
 use crate::error::Error;
@@ -18,6 +19,7 @@ pub const LAST_WORDS: Duration = Duration::from_millis(200);
 pub struct Records {
     events: Option<Events>,
     recorder: Option<Recorder>,
+    notify: Option<Notify>,
     /// What is still to be said about what was lost.
     losses: Vec<Loss>,
     says: bool,
@@ -35,6 +37,7 @@ impl Records {
         if let Some(path) = &config.record {
             records.recorder = records.opened(Recorder::open(path));
         }
+        records.notify = if config.notify { Notify::find() } else { None };
         records.say_losses();
         Ok(records)
     }
@@ -48,8 +51,40 @@ impl Records {
         config.progress_every.filter(|_| self.events.is_some())
     }
 
+    /// Variables that are for us, so that the command does not get them.
+    pub fn taken_variables(&self) -> &'static [&'static str] {
+        if self.notify.is_some() { &notify::VARIABLES } else { &[] }
+    }
+
+    /// When somebody has to be told something next.
+    pub fn deadline(&self) -> Option<Moment> {
+        self.notify.as_ref().and_then(Notify::deadline)
+    }
+
+    /// Tells what has to be told by now.
+    pub fn mind(&mut self, now: Moment) {
+        if let Some(notify) = &mut self.notify {
+            notify.mind(now);
+        }
+    }
+
+    /// How long nobody has to be told anything while nothing runs.
+    pub fn longest_pause(&self) -> Option<Duration> {
+        self.notify.as_ref().and_then(Notify::every)
+    }
+
+    /// Nothing runs for a while.
+    pub fn pause(&mut self) {
+        if let Some(notify) = &mut self.notify {
+            notify.pause();
+        }
+    }
+
     /// The command is about to be watched, in a terminal of this size.
     pub fn begin(&mut self, size: Size, command: &[String]) {
+        if let Some(notify) = &mut self.notify {
+            notify.begin();
+        }
         let recorder = self.recorder.as_mut();
         self.losses.extend(recorder.and_then(|recorder| recorder.begin(size, Clock::time_of_day(), command)));
     }
@@ -66,6 +101,9 @@ impl Records {
         self.losses.extend(events.and_then(|events| events.write(Clock::time_of_day(), at, event)));
         let recorder = self.recorder.as_mut();
         self.losses.extend(recorder.and_then(|recorder| recorder.event(at, event)));
+        if let Some(notify) = &mut self.notify {
+            notify.event(at, event);
+        }
     }
 
     /// The next loss that nobody was told of yet.
@@ -75,6 +113,9 @@ impl Records {
 
     /// Writes the last lines, and says on standard error what was lost.
     pub fn close(mut self) {
+        if let Some(notify) = &mut self.notify {
+            notify.close();
+        }
         self.losses.extend(self.events.as_mut().and_then(Events::close));
         self.losses.extend(self.recorder.as_mut().and_then(Recorder::close));
         self.say_losses();

@@ -52,8 +52,14 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         let event = Event::Relaunched { count, why, delay, command: again.command() };
         records.event(Moment::after_start(lasted), &event);
         records.say_losses();
-        if let Some(signal) = signals::pause(again.delay).map_err(|error| Error::internal(error.to_string()))? {
-            return Ok(Outcome::Itself(Status::Signal(signal)));
+        let mut left = again.delay;
+        while !left.is_zero() {
+            records.pause();
+            let part = records.longest_pause().map_or(left, |longest| longest.min(left));
+            if let Some(signal) = signals::pause(part).map_err(|error| Error::internal(error.to_string()))? {
+                return Ok(Outcome::Itself(Status::Signal(signal)));
+            }
+            left -= part;
         }
         argv = again.argv;
     }

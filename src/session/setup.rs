@@ -126,7 +126,12 @@ impl Ground {
     }
 
     /// Starts the command with these output streams. Gives the monitor, the process and its group.
-    fn launch(&self, argv: Vec<OsString>, outputs: [Given; 2]) -> Result<(Monitor, i32, i32), Error> {
+    fn launch(
+        &self,
+        argv: Vec<OsString>,
+        outputs: [Given; 2],
+        without: &'static [&'static str],
+    ) -> Result<(Monitor, i32, i32), Error> {
         let stdin = match (self.plan.stdin, &self.slave) {
             (Input::Pty, Some(slave)) => Given::This(duplicate(slave)?),
             (Input::Null, _) => Given::Null,
@@ -142,6 +147,7 @@ impl Ground {
             place: self.place(),
             foreground: self.takes_terminal || self.terminal.is_none() || self.plan.type_stdin,
             variables: if self.plan.stdout == Output::SidePty { NO_PAGER.to_vec() } else { Vec::new() },
+            without,
         };
         let outer = match (&self.terminal, &self.settings) {
             (Some(terminal), Some(settings)) => Some((duplicate(terminal)?, settings.clone())),
@@ -171,7 +177,7 @@ impl Session {
         let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let mut ground = Ground::lay(config)?;
         let Pieces { sources, sinks, given, files } = outputs(&ground)?;
-        let (monitor, child, group) = match ground.launch(argv, given) {
+        let (monitor, child, group) = match ground.launch(argv, given, records.taken_variables()) {
             Ok(launched) => launched,
             Err(error) => {
                 ground.return_typeahead();

@@ -19,6 +19,7 @@ mod jobs;
 mod keys;
 mod killing;
 mod leftovers;
+mod notify;
 mod policy;
 mod programs;
 mod queries;
