@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_idlewatch_global_optspecs
-    string join \n i/idle= t/timeout= first-output= max-idle= done= done-idle= warn= activity= ignore= only= loop= loop-for= loop-pattern= waiting= profile= guard= no-guard nudge= max-nudges= nudge-wait= s/signal= k/kill-after= on-idle= on-loop= on-waiting= on-timeout= relaunch= relaunch-with= max-relaunches= relaunch-delay= exit-code= preserve-status events= progress-every= record= heartbeat= no-notify explain v/verbose q/quiet pty= stdin= size= config= print-config h/help V/version
+    string join \n i/idle= t/timeout= first-output= max-idle= done= done-idle= warn= activity= ignore= only= loop= loop-for= loop-pattern= waiting= profile= guard= no-guard nudge= max-nudges= nudge-wait= s/signal= k/kill-after= on-idle= on-loop= on-waiting= on-timeout= relaunch= relaunch-with= max-relaunches= relaunch-delay= exit-code= preserve-status events= progress-every= record= heartbeat= no-notify no-history explain v/verbose q/quiet pty= stdin= size= config= print-config h/help V/version
 end
 
 function __fish_idlewatch_needs_command
@@ -171,6 +171,7 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l config -d 'Read thi
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-guard -d 'Let nothing defer'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l preserve-status -d 'Exit with the command\'s own status even where idlewatch ended it'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-notify -d 'As a service of systemd, tell it nothing and leave NOTIFY_SOCKET to the command'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-history -d 'Leave no line about this run in the history'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l explain -d 'Say why, whenever the state of the command changes'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s v -l verbose -d 'Say more: also what guards and nudges do'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s q -l quiet -d 'Say nothing'

@@ -32,6 +32,8 @@ pub struct Config {
     pub heartbeat: Option<Duration>,
     /// Whether a service manager is told.
     pub notify: bool,
+    /// Whether the run leaves a line in the history.
+    pub history: bool,
     /// How much is said.
     pub say: Say,
     /// Which of the command's streams are terminals.
@@ -151,6 +153,7 @@ impl Config {
             record: cli.records.record,
             heartbeat: cli.records.heartbeat.0,
             notify: !cli.records.no_notify,
+            history: !cli.records.no_history,
             say: match (cli.say.quiet, cli.say.verbose, cli.say.explain) {
                 (true, ..) => Say::Nothing,
                 (_, true, _) => Say::Everything,

@@ -87,6 +87,7 @@ fn environment() -> String {
              listens to idlewatch alone. With --no-notify they are the command's."
                 .to_owned(),
         ),
+        ("XDG_STATE_HOME".to_owned(), "Where the folder of the history is; else $HOME/.local/state.".to_owned()),
         ("NO_COLOR".to_owned(), "If set, messages are without colour.".to_owned()),
     ];
     let mut text =
@@ -104,11 +105,20 @@ fn files() -> String {
                    list. A table [profile.NAME] (or [profiles.NAME]) describes a program in the same way as the profiles \
                    that come with idlewatch, and its table options sets options for it. Nothing is read from the current \
                    directory.";
+    let history = "The history: a line of JSON for each run that has ended, for its owner alone: v, run, at, elapsed, command \
+                   (shortened), cwd, pid, code, reason, childStatus, childSignal, states (milliseconds in each), nudges, \
+                   signals, deferrals, relaunches, activity (how often something that counts changed in each part of the \
+                   run) and activitySpan. When the file reaches 1 MiB, runs that took less than a second and ended well are \
+                   dropped, and then the older half. idlewatch ctl history shows it, with --json, --reason, --since, \
+                   --command and -n. A folder that others can write to is not used; what cannot be written is said only \
+                   with --verbose.";
     format!(
-        ".SH FILES\n.TP\n\\fI{}\\fR\n{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n",
+        ".SH FILES\n.TP\n\\fI{}\\fR\n{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n.TP\n\\fI{}\\fR\n{}\n",
         escape("$XDG_CONFIG_HOME/idlewatch/config.toml"),
         escape(meaning),
         escape(EXAMPLE_FILE).replace("\n.", "\n\\&."),
+        escape("$XDG_STATE_HOME/idlewatch/history.jsonl"),
+        escape(history),
     )
 }
 

@@ -76,6 +76,11 @@ use crate::exit::Reason;
 use crate::signal::Signal;
 use crate::watch::{Action, Answer, Moment, Observation, Size, Watcher};
 
+/// The time of day.
+pub fn time_of_day() -> std::time::SystemTime {
+    Clock::time_of_day()
+}
+
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -393,6 +398,7 @@ impl Session {
         self.records.observed(now, observation);
         self.tell_losses();
         self.queue.extend(self.watcher.observe(now, observation));
+        self.records.progress(now - self.watcher.since_activity(now));
         // What is done may be answered at once, and the answer may ask for more: that comes after what was asked first.
         if std::mem::replace(&mut self.performing, true) {
             return;

@@ -8,18 +8,39 @@ use super::notify::{self, Notify};
 use super::record::Recorder;
 use crate::config::{Config, Say};
 use crate::error::Error;
-use crate::report::say;
+use crate::report::{Tally, history, say};
 use crate::watch::{Event, Moment, Observation, Size};
 
 /// How long a reader that is behind may take for the last lines of a run.
 pub const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Everything that listens to a run; by default nothing does.
+/// What the history will say of this run.
+struct History {
+    tally: Tally,
+    run: String,
+    at: String,
+    says: bool,
+}
+
+impl History {
+    /// Writes it. That it could not be written is of interest only to those who want to know everything.
+    fn close(self) {
+        let folder = std::env::current_dir().unwrap_or_default();
+        let Some(run) = self.tally.finish(self.run, self.at, &folder.to_string_lossy()) else { return };
+        let Some(place) = history::folder() else { return };
+        if let (Err(error), true) = (history::append(&place, &run), self.says) {
+            say(&format!("no line in the history in {}: {error}", place.display()));
+        }
+    }
+}
+
+/// Everything that listens to a run.
 #[derive(Default)]
 pub struct Records {
     events: Option<Events>,
     recorder: Option<Recorder>,
     notify: Option<Notify>,
+    history: Option<History>,
     /// What is still to be said about what was lost.
     losses: Vec<Loss>,
     says: bool,
@@ -29,14 +50,21 @@ impl Records {
     /// Opens what was asked for. What cannot be opened is said, and the run goes on without it.
     pub fn open(config: &Config) -> Result<Self, Error> {
         let run = events::run_name();
+        let started = Clock::time_of_day();
         let mut records = Self { says: config.say >= Say::Warnings, ..Self::default() };
         if let Some(to) = &config.events {
-            let opened = Events::open(to, run, Clock::time_of_day())?;
+            let opened = Events::open(to, run.clone(), started)?;
             records.events = records.opened(opened);
         }
         if let Some(path) = &config.record {
             records.recorder = records.opened(Recorder::open(path));
         }
+        records.history = config.history.then(|| History {
+            tally: Tally::default(),
+            run,
+            at: humantime::format_rfc3339_seconds(started).to_string(),
+            says: config.say >= Say::Everything,
+        });
         records.notify = if config.notify { Notify::find() } else { None };
         records.say_losses();
         Ok(records)
@@ -104,6 +132,9 @@ impl Records {
         if let Some(notify) = &mut self.notify {
             notify.event(at, event);
         }
+        if let Some(history) = &mut self.history {
+            history.tally.event(at, event);
+        }
     }
 
     /// The next loss that nobody was told of yet.
@@ -119,6 +150,16 @@ impl Records {
         self.losses.extend(self.events.as_mut().and_then(Events::close));
         self.losses.extend(self.recorder.as_mut().and_then(Recorder::close));
         self.say_losses();
+        if let Some(history) = self.history {
+            history.close();
+        }
+    }
+
+    /// The last progress of the command was at this moment.
+    pub fn progress(&mut self, at: Moment) {
+        if let Some(history) = &mut self.history {
+            history.tally.progress(at);
+        }
     }
 
     /// Says what was lost while there is no session to say it.

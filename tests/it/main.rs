@@ -14,6 +14,7 @@ mod events;
 mod faults;
 mod generated;
 mod heartbeat;
+mod history;
 mod invariants;
 mod jobs;
 mod keys;
