@@ -9,7 +9,7 @@ use crate::layers::variable;
 
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
-    [exit_status(), records(), environment(), files(), examples(), see_also("idlewatch-replay")].concat()
+    [exit_status(), records(), events(), environment(), files(), examples(), see_also("idlewatch-replay")].concat()
 }
 
 /// The sections that follow the options of `idlewatch replay`.
@@ -65,6 +65,33 @@ fn records() -> String {
     }
     text
 }
+
+/// The events, from their schema: what it says is said once.
+fn events() -> String {
+    let schema: serde_json::Value = serde_json::from_str(EVENTS_SCHEMA).unwrap_or_default();
+    let definitions = &schema["$defs"];
+    let about = |of: &serde_json::Value| of["description"].as_str().unwrap_or_default().to_owned();
+    let mut text = ".SH EVENTS\nWith\n.B \\-\\-events\none JSON object a line, appended to a file with mode 0600. Every event has v (1), \
+                    type, at (the time in UTC), run (the name of the run) and elapsed; times are in milliseconds. The JSON Schema \
+                    of all this is idlewatch\\-events.schema.json.\n"
+        .to_owned();
+    for of in schema["oneOf"].as_array().into_iter().flatten() {
+        let name = of["$ref"].as_str().and_then(|name| name.rsplit('/').next()).unwrap_or_default();
+        let of = &definitions[name];
+        let _ = write!(text, ".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(&about(of)));
+        let fields = of["required"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+        for field in fields.skip(EVERY_EVENT) {
+            let _ = writeln!(text, "\\fI{}\\fR: {}", escape(field), escape(&about(&of["properties"][field])));
+        }
+    }
+    text
+}
+
+/// The JSON Schema of the events.
+pub const EVENTS_SCHEMA: &str = include_str!("../man/idlewatch-events.schema.json");
+
+/// How many fields all events have.
+const EVERY_EVENT: usize = 5;
 
 fn environment() -> String {
     let items = [

@@ -6,11 +6,12 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::schema::check;
 use crate::support::{Run, without_terminal};
 
 fn read(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("the events were written");
-    text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
+    text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).inspect(check).collect()
 }
 
 fn of_type<'e>(events: &'e [Value], kind: &str) -> Vec<&'e Value> {

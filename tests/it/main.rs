@@ -27,6 +27,7 @@ mod queries;
 mod record;
 mod replay;
 mod restore;
+mod schema;
 mod signals;
 mod streams;
 mod support;
