@@ -71,7 +71,9 @@ fn events() -> String {
     let schema: serde_json::Value = serde_json::from_str(EVENTS_SCHEMA).unwrap_or_default();
     let definitions = &schema["$defs"];
     let about = |of: &serde_json::Value| of["description"].as_str().unwrap_or_default().to_owned();
-    let mut text = ".SH EVENTS\nWith\n.B \\-\\-events\none JSON object a line, appended to a file with mode 0600. Every event has v (1), \
+    let mut text = ".SH EVENTS\nWith\n.B \\-\\-events\none JSON object a line, appended to a file with mode 0600, or written to a named pipe or an \
+                    inherited descriptor. A named pipe may be opened by its reader at any time: what was written before, or after a \
+                    reader went, waits in it, up to what a pipe holds. Every event has v (1), \
                     type, at (the time in UTC), run (the name of the run) and elapsed; times are in milliseconds. The JSON Schema \
                     of all this is idlewatch\\-events.schema.json.\n"
         .to_owned();

@@ -21,6 +21,7 @@ mod modes;
 mod monitor;
 mod notes;
 mod notify;
+mod outlet;
 mod perform;
 mod place;
 mod prompt;
@@ -244,6 +245,7 @@ impl Session {
             Watched::Source(index) => {
                 self.relay(index);
             }
+            Watched::Records => self.records.flush(),
             Watched::Sink(index) => {
                 if events.contains(PollFlags::POLLNVAL) {
                     return;

@@ -4,14 +4,12 @@
 //! Typed input is not among what is written, nor when it was typed.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use super::events::Loss;
-use super::sink::Sink;
+use super::outlet::{Existing, Outlet, Rest, Trouble};
 use crate::cast::{Aside, write};
 use crate::report::{in_words, plain};
 use crate::watch::{Event, Moment, Observation, Order, Size, Stream};
@@ -21,7 +19,7 @@ const VARIABLES: [&str; 2] = ["SHELL", "TERM"];
 
 /// Writes a recording.
 pub struct Recorder {
-    sink: Sink,
+    outlet: Outlet,
     /// One for each stream.
     joined: [write::Joined; 3],
     /// When the command that runs now was started.
@@ -33,28 +31,20 @@ pub struct Recorder {
     /// How and when the command ended, unless it is started again.
     ended: Option<(Duration, i32)>,
     size: Option<Size>,
-    dropped: u64,
-    said: bool,
 }
 
 impl Recorder {
     /// Opens the file, and empties it if it is there.
     pub fn open(path: &Path) -> Result<Self, Loss> {
-        // Not blocking: a named pipe without a reader would hold us up.
-        let flags = libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOCTTY;
-        let opened =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).custom_flags(flags).open(path);
-        match opened {
-            Ok(file) => Ok(Self {
-                sink: Sink::own(file.into()),
+        match Outlet::open(path, Existing::Overwrite) {
+            Ok(outlet) => Ok(Self {
+                outlet,
                 joined: Default::default(),
                 base: Duration::ZERO,
                 last: Duration::ZERO,
                 begun: false,
                 ended: None,
                 size: None,
-                dropped: 0,
-                said: false,
             }),
             Err(error) => Err(Loss(format!("no recording: {}: {error}", path.display()))),
         }
@@ -123,10 +113,12 @@ impl Recorder {
             }
         }
         let lost = self.ended.take().and_then(|(at, status)| self.put(&write::exit(at.max(self.last), status)));
-        self.sink.flush_within(super::records::LAST_WORDS);
-        lost.or_else(|| {
-            (self.dropped > 0).then(|| Loss(format!("{} parts of the recording were dropped", self.dropped)))
-        })
+        let rest = match self.outlet.close() {
+            Rest { dropped: 0, unread: false } => None,
+            Rest { dropped: 0, unread: true } => Some("nobody was there to read the end of the recording".to_owned()),
+            Rest { dropped, .. } => Some(format!("{dropped} parts of the recording were dropped")),
+        };
+        lost.or(rest.map(Loss))
     }
 
     /// The time in the recording: that of the run, after everything before a relaunch. It never goes back.
@@ -140,18 +132,20 @@ impl Recorder {
     }
 
     fn put(&mut self, line: &[u8]) -> Option<Loss> {
-        self.sink.flush();
-        if !self.sink.has_room() {
-            self.dropped += 1;
-            return self.lost("the recording has holes: whoever reads it is too slow".to_owned());
-        }
-        self.sink.take(line);
-        let broken = self.sink.broken()?;
-        self.lost(format!("the recording ends here: {}", io::Error::from(broken)))
+        Some(Loss(match self.outlet.put(line)? {
+            Trouble::Slow => "the recording has holes: whoever reads it is too slow".to_owned(),
+            Trouble::Broken(error) => format!("the recording ends here: {error}"),
+        }))
     }
 
-    fn lost(&mut self, what: String) -> Option<Loss> {
-        (!std::mem::replace(&mut self.said, true)).then_some(Loss(what))
+    /// What to poll while something waits to be written.
+    pub fn behind(&self) -> Option<BorrowedFd<'_>> {
+        self.outlet.behind()
+    }
+
+    /// Writes what waits.
+    pub fn flush(&mut self) {
+        self.outlet.flush();
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is kept of a run and told to others than the person at the terminal. It outlives a relaunch.
 
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use super::clock::Clock;
@@ -10,9 +11,6 @@ use crate::config::{Config, Say};
 use crate::error::Error;
 use crate::report::{Tally, history, say};
 use crate::watch::{Event, Moment, Observation, Size};
-
-/// How long a reader that is behind may take for the last lines of a run.
-pub const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// What the history will say of this run.
 struct History {
@@ -134,6 +132,22 @@ impl Records {
         }
         if let Some(history) = &mut self.history {
             history.tally.event(at, event);
+        }
+    }
+
+    /// What to poll while something waits to be written.
+    pub fn behind(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let events = self.events.as_ref().and_then(Events::behind);
+        events.into_iter().chain(self.recorder.as_ref().and_then(Recorder::behind))
+    }
+
+    /// Writes what waits, as much as can be written now.
+    pub fn flush(&mut self) {
+        if let Some(events) = &mut self.events {
+            events.flush();
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush();
         }
     }
 

@@ -34,10 +34,10 @@ fn a_command_that_prints_needs_none_and_without_being_asked_there_is_none() {
 
 #[test]
 fn it_says_which_guard_speaks() {
-    let options = ["--heartbeat", "1s", "--idle", "2s", "--max-idle", "5s"];
-    let output = Run::sh(&options, "while :; do :; done").output();
+    let options = ["--heartbeat", "1s", "--idle", "2s", "--max-idle", "6s", "--guard", "cmd:true"];
+    let output = Run::sh(&options, "exec sleep 300").output();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("(cpu guard: its processes used"), "{said}");
+    assert!(said.contains("(cmd:true guard: 'true' says so)"), "{said}");
 }
 
 #[test]

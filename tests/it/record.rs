@@ -224,10 +224,7 @@ fn asciinema_plays_it() {
 
 #[test]
 fn what_cannot_be_recorded_is_said_once_and_the_run_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let pipe = folder.path().join("pipe");
-    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    for path in ["/nowhere/run.cast", "/proc/run.cast", "/dev/full", "/", pipe.to_str().unwrap()] {
+    for path in ["/nowhere/run.cast", "/proc/run.cast", "/dev/full", "/"] {
         let output = Run::sh(&["--record", path], "echo one; sleep 0.2; echo two; exit 3").output();
         assert_eq!(output.status.code(), Some(3), "{path}");
         assert_eq!(output.stdout, b"one\ntwo\n", "{path}");
