@@ -20,6 +20,7 @@ mod jobs;
 mod keys;
 mod killing;
 mod leftovers;
+mod losses;
 mod notify;
 mod policy;
 mod programs;
