@@ -44,7 +44,7 @@ fn records() -> String {
             "--record",
             "What the command prints, as the screen gets it, in an asciicast of version 2: both streams in the order in which they \
          came, new sizes, and a marker for everything that idlewatch has to say, with its evidence. What is typed is not \
-         recorded, nor when; what the terminal echoes is output. Time while the run is stopped is left out. Events with \
+         recorded, nor when; what the terminal echoes is output, which a replay may take for progress. Time while the run is stopped is left out. Events with \
          the letter w hold what only the run could know, such as whether the command was blocked in a read; players pass \
          over them, and idlewatch replay reads them. The file is made with mode 0600; one that exists is overwritten and \
          keeps its mode.",
