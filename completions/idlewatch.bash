@@ -26,7 +26,7 @@ _idlewatch() {
 
     case "${cmd}" in
         idlewatch)
-            opts="-i -t -s -k -v -q -h -V --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --no-guard --nudge --max-nudges --nudge-wait --signal --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --preserve-status --events --progress-every --report --report-always --checkpoint --explain --verbose --quiet --pty --stdin --size --config --print-config --help --version replay"
+            opts="-i -t -s -k -v -q -h -V --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --no-guard --nudge --max-nudges --nudge-wait --signal --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --preserve-status --events --progress-every --report --report-always --checkpoint --record --heartbeat --no-notify --no-history --explain --verbose --quiet --pty --stdin --size --config --print-config --help --version replay"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -206,6 +206,25 @@ _idlewatch() {
                     fi
                     return 0
                     ;;
+                --record)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --heartbeat)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pty)
                     COMPREPLY=($(compgen -W "always mirror never" -- "${cur}"))
                     return 0
@@ -355,7 +374,7 @@ _idlewatch_words() {
                 _idlewatch_command "$((i + 1))" "$2"
                 return
                 ;;
-            -i|--idle|-t|--timeout|--first-output|--max-idle|--done|--done-idle|--warn|--activity|--ignore|--only|--loop|--loop-for|--loop-pattern|--waiting|--profile|--guard|--nudge|--max-nudges|--nudge-wait|-s|--signal|-k|--kill-after|--on-idle|--on-loop|--on-waiting|--on-timeout|--relaunch|--relaunch-with|--max-relaunches|--relaunch-delay|--exit-code|--events|--progress-every|--report|--checkpoint|--pty|--stdin|--size|--config)
+            -i|--idle|-t|--timeout|--first-output|--max-idle|--done|--done-idle|--warn|--activity|--ignore|--only|--loop|--loop-for|--loop-pattern|--waiting|--profile|--guard|--nudge|--max-nudges|--nudge-wait|-s|--signal|-k|--kill-after|--on-idle|--on-loop|--on-waiting|--on-timeout|--relaunch|--relaunch-with|--max-relaunches|--relaunch-delay|--exit-code|--events|--progress-every|--report|--checkpoint|--record|--heartbeat|--pty|--stdin|--size|--config)
                 # Readline takes the = of --idle=5m for a word.
                 [[ ${COMP_WORDS[i + 1]} == = ]] && ((i++))
                 ((i++))

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_idlewatch_global_optspecs
-    string join \n i/idle= t/timeout= first-output= max-idle= done= done-idle= warn= activity= ignore= only= loop= loop-for= loop-pattern= waiting= profile= guard= no-guard nudge= max-nudges= nudge-wait= s/signal= k/kill-after= on-idle= on-loop= on-waiting= on-timeout= relaunch= relaunch-with= max-relaunches= relaunch-delay= exit-code= preserve-status events= progress-every= report= report-always checkpoint= explain v/verbose q/quiet pty= stdin= size= config= print-config h/help V/version
+    string join \n i/idle= t/timeout= first-output= max-idle= done= done-idle= warn= activity= ignore= only= loop= loop-for= loop-pattern= waiting= profile= guard= no-guard nudge= max-nudges= nudge-wait= s/signal= k/kill-after= on-idle= on-loop= on-waiting= on-timeout= relaunch= relaunch-with= max-relaunches= relaunch-delay= exit-code= preserve-status events= progress-every= report= report-always checkpoint= record= heartbeat= no-notify no-history explain v/verbose q/quiet pty= stdin= size= config= print-config h/help V/version
 end
 
 function __fish_idlewatch_needs_command
@@ -159,6 +159,8 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l events -d 'Write wh
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l progress-every -d 'How often the events tell the progress (\'off\': never)' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l report -d 'Write a report when the run ends stuck: what happened, why, and what was tried (by name: .md, .json or .html)' -r -F
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l checkpoint -d 'The command\'s own list of tasks, to be quoted in the report' -r -F
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l record -d 'Record what the command prints, as an asciicast; a file that exists is overwritten' -r -F
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l heartbeat -d 'Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l pty -d 'Which of the command\'s streams are terminals' -r -f -a "always\t'Standard output and error are terminals for the command'
 mirror\t'Each stream is a terminal only where idlewatch\'s own is'
 never\t'Pipes'"
@@ -171,6 +173,8 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l config -d 'Read thi
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-guard -d 'Let nothing defer'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l preserve-status -d 'Exit with the command\'s own status even where idlewatch ended it'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l report-always -d 'Write it at every end'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-notify -d 'As a service of systemd, tell it nothing and leave NOTIFY_SOCKET to the command'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-history -d 'Leave no line about this run in the history'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l explain -d 'Say why, whenever the state of the command changes'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s v -l verbose -d 'Say more: also what guards and nudges do'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s q -l quiet -d 'Say nothing'
@@ -205,4 +209,4 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l json -d '
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s v -l verbose -d 'Explain each state at length'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 # The words after the options are a command, with completions of its own.
-complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay' -d Command -a '(__fish_complete_subcommand -- -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --events --progress-every --report --checkpoint --pty --stdin --size --config)'
+complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay' -d Command -a '(__fish_complete_subcommand -- -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --events --progress-every --report --checkpoint --record --heartbeat --pty --stdin --size --config)'

@@ -1,12 +1,14 @@
-//! Recordings: asciicast, versions 2 and 3, read line by line.
+//! Recordings: asciicast, versions 2 and 3, read line by line, and version 2 written.
 #![forbid(unsafe_code)]
+
+pub mod write;
 
 use std::io::BufRead;
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::watch::Size;
+use crate::watch::{Look, Size};
 
 /// What the first line of a recording says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,8 +33,24 @@ pub enum What {
     Resize(Size),
     /// The command ended.
     Exit,
+    /// Something that a recording of ours holds for a replay.
+    Aside(Aside),
     /// A marker, or something this version does not know.
     Other,
+}
+
+/// What the watcher was told and no player knows of: a replay can look at no process that is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aside {
+    /// A look at the processes found this.
+    Look(Look),
+    /// For so many milliseconds nobody could watch.
+    Gap(u64),
+    /// Somebody gave the command so many milliseconds more.
+    Extend(u64),
+    /// The command was started again: nothing that was seen before belongs to it.
+    Relaunch,
 }
 
 /// One event of a recording.
@@ -122,7 +140,12 @@ impl<R: BufRead> Cast<R> {
             if text.is_empty() || text.starts_with('#') {
                 continue;
             }
-            let (seconds, what) = parse(text).map_err(|reason| self.fault(reason))?;
+            let (seconds, what) = match parse(text) {
+                Ok(parsed) => parsed,
+                // The last line may be cut: the recorder was killed, or the disk was full.
+                Err(_) if !self.line.ends_with('\n') => return Ok(None),
+                Err(reason) => return Err(self.fault(reason)),
+            };
             // Version 2 counts from the start, version 3 from the event before.
             let at = if self.header.version == 3 { self.at.saturating_add(seconds) } else { seconds };
             self.at = self.at.max(at);
@@ -145,6 +168,8 @@ fn parse(text: &str) -> Result<(Duration, What), String> {
         "i" => What::Input(text()?),
         "r" => What::Resize(size(&text()?)?),
         "x" => What::Exit,
+        // Somebody else's may have the same letter and another meaning.
+        "w" => data.as_str().and_then(|text| serde_json::from_str(text).ok()).map_or(What::Other, What::Aside),
         _ => What::Other,
     };
     Ok((at, what))
@@ -193,6 +218,8 @@ mod tests {
         assert!(fault("{\"version\":2}").reason.contains("size"));
         assert_eq!(fault(&format!("{header}[1.0, \"o\", \"x\"]\nnonsense\n")).line, 3);
         assert!(fault(&format!("{header}[-1.0, \"o\", \"x\"]\n")).reason.contains("not a time"));
+        assert_eq!(read(&format!("{header}[1.0, \"o\", \"x\"]\n[2.0, \"o")).unwrap().len(), 1);
+        assert_eq!(read(&format!("{header}[1.0, \"w\", 5]\n")).unwrap()[0].what, What::Other);
         assert!(fault(&format!("{header}[1.0, \"r\", \"wide\"]\n")).reason.contains("80x24"));
     }
 }

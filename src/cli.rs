@@ -2,6 +2,7 @@
 #![expect(clippy::doc_markdown, reason = "the comments on options are the help text, which is not Markdown")]
 
 mod hints;
+mod history;
 mod refusal;
 mod typed;
 mod values;
@@ -16,6 +17,7 @@ use crate::error::Error;
 use crate::signal::Signal;
 use crate::watch::{Guard, Pattern, Size};
 
+pub use history::HistoryCli;
 pub(crate) use refusal::visible;
 pub use typed::{Arguments, Kind, Known, Typed, known};
 pub use values::{EventsTo, ExitCode, LadderArg, Limit, ReportTo};
@@ -299,6 +301,21 @@ pub struct RecordArgs {
     /// The command's own list of tasks, to be quoted in the report
     #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
     pub checkpoint: Option<PathBuf>,
+    /// Record what the command prints, as an asciicast; a file that exists is overwritten
+    #[arg(long, value_name = "FILE.cast", value_hint = ValueHint::FilePath)]
+    pub record: Option<PathBuf>,
+
+    /// Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet
+    #[arg(long, value_name = "DUR", default_value = "off", value_parser = values::limit)]
+    pub heartbeat: Limit,
+
+    /// As a service of systemd, tell it nothing and leave NOTIFY_SOCKET to the command
+    #[arg(long)]
+    pub no_notify: bool,
+
+    /// Leave no line about this run in the history
+    #[arg(long)]
+    pub no_history: bool,
 }
 
 /// What idlewatch says.
@@ -406,6 +423,8 @@ pub enum StdinArg {
 pub enum Invocation {
     /// Run and watch a command.
     Run(Box<Typed<RunCli>>),
+    /// Show the runs of the past.
+    History(Box<HistoryCli>),
     /// Show a recording to the detectors.
     Replay(Box<Typed<ReplayCli>>),
 }
@@ -414,6 +433,12 @@ pub enum Invocation {
 pub fn parse() -> Result<Invocation, Error> {
     let args: Vec<OsString> = std::env::args_os().collect();
     match args.get(1) {
+        Some(verb) if verb == "ctl" => match args.get(2) {
+            Some(verb) if verb == "history" => HistoryCli::try_parse_from(&args[2..])
+                .map(|cli| Invocation::History(Box::new(cli)))
+                .map_err(|error| refusal::refusal(&error)),
+            _ => Err(Error::usage("ctl needs a verb; use ctl history, and -- before a command that is called ctl")),
+        },
         Some(verb) if verb == "replay" => {
             Typed::new(args[1..].to_vec()).map(|typed| Invocation::Replay(Box::new(typed)))
         }

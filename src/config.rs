@@ -34,6 +34,14 @@ pub struct Config {
     pub report_always: bool,
     /// The command's own list of tasks.
     pub checkpoint: Option<PathBuf>,
+    /// Where the recording goes, if anywhere.
+    pub record: Option<PathBuf>,
+    /// After how long a silence to say that the command is still there.
+    pub heartbeat: Option<Duration>,
+    /// Whether a service manager is told.
+    pub notify: bool,
+    /// Whether the run leaves a line in the history.
+    pub history: bool,
     /// How much is said.
     pub say: Say,
     /// Which of the command's streams are terminals.
@@ -153,6 +161,10 @@ impl Config {
             report: cli.records.report,
             report_always: cli.records.report_always,
             checkpoint: cli.records.checkpoint,
+            record: cli.records.record,
+            heartbeat: cli.records.heartbeat.0,
+            notify: !cli.records.no_notify,
+            history: !cli.records.no_history,
             say: match (cli.say.quiet, cli.say.verbose, cli.say.explain) {
                 (true, ..) => Say::Nothing,
                 (_, true, _) => Say::Everything,

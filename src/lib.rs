@@ -4,7 +4,7 @@
 //! - [`watch`] is the pure core. Events go in, decisions come out; it does no I/O and reads no clock.
 //! - [`session`] is the shell around it: descriptors, signals, children and the clock.
 //! - [`replay`] shows the core a recording instead ([`cast`]): the same code, recorded time.
-//! - [`report`] tells what happened: JSON lines, words, the post-mortem.
+//! - [`report`] tells what happened: JSON lines, words, the history, the post-mortem; [`past`] shows the history.
 //! - [`cli`] is what was typed; [`layers`] puts the environment, the configuration file and the profile in front of
 //!   it; [`config`] and [`detection`] are what it means, [`profiles`] what is known of programs.
 //! - [`manual`] is what the man page says beyond the options.
@@ -18,6 +18,7 @@ pub mod error;
 pub mod exit;
 pub mod layers;
 pub mod manual;
+pub mod past;
 pub mod profiles;
 pub mod replay;
 pub mod report;
@@ -39,6 +40,7 @@ use session::{Outcome, Status};
 pub fn run() -> ! {
     let result = cli::parse().and_then(|invocation| match invocation {
         Invocation::Run(typed) => watch_over(*typed),
+        Invocation::History(cli) => past::run(&cli, session::time_of_day()).map(|()| Status::Code(0)),
         Invocation::Replay(typed) => replay::run(*typed).map(|()| Status::Code(0)),
     });
     match result {

@@ -9,7 +9,8 @@ use crate::layers::variable;
 
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
-    [exit_status(), report(), environment(), files(), examples(), see_also("idlewatch-replay")].concat()
+    let all = [exit_status(), records(), report(), events(), environment(), files(), examples()];
+    all.concat() + &see_also("idlewatch-replay")
 }
 
 /// The sections that follow the options of `idlewatch replay`.
@@ -51,6 +52,64 @@ fn report() -> String {
     format!(".SH REPORT\n{}\n.PP\n{}\n", escape(when), escape(tasks))
 }
 
+/// What is written about a run, and what is not.
+fn records() -> String {
+    let items = [
+        (
+            "--record",
+            "What the command prints, as the screen gets it, in an asciicast of version 2: both streams in the order in which they \
+         came, new sizes, and a marker for everything that idlewatch has to say, with its evidence. What is typed is not \
+         recorded, nor when; what the terminal echoes is output, which a replay may take for progress. Time while the run is stopped is left out. Events with \
+         the letter w hold what only the run could know, such as whether the command was blocked in a read; players pass \
+         over them, and idlewatch replay reads them. The file is made with mode 0600; one that exists is overwritten and \
+         keeps its mode.",
+        ),
+        (
+            "--heartbeat",
+            "A line on standard error for whoever takes silence for death, as CI services do. Only what the command itself prints \
+         is silence broken by. It was asked for by name, so --quiet does not take it away; where standard error is a \
+         terminal on which the command draws, or stands in the middle of a line, nothing is printed.",
+        ),
+    ];
+    let mut text =
+        ".SH RECORDS\nNo record holds up the command. What cannot be written, because the disk is full or the reader \
+                    gone or slow, is said once, and the run goes on.\n"
+            .to_owned();
+    for (name, meaning) in items {
+        let _ = write!(text, ".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(meaning));
+    }
+    text
+}
+
+/// The events, from their schema: what it says is said once.
+fn events() -> String {
+    let schema: serde_json::Value = serde_json::from_str(EVENTS_SCHEMA).unwrap_or_default();
+    let definitions = &schema["$defs"];
+    let about = |of: &serde_json::Value| of["description"].as_str().unwrap_or_default().to_owned();
+    let mut text = ".SH EVENTS\nWith\n.B \\-\\-events\none JSON object a line, appended to a file with mode 0600, or written to a named pipe or an \
+                    inherited descriptor. A named pipe may be opened by its reader at any time: what was written before, or after a \
+                    reader went, waits in it, up to what a pipe holds. Every event has v (1), \
+                    type, at (the time in UTC), run (the name of the run) and elapsed; times are in milliseconds. The JSON Schema \
+                    of all this is idlewatch\\-events.schema.json.\n"
+        .to_owned();
+    for of in schema["oneOf"].as_array().into_iter().flatten() {
+        let name = of["$ref"].as_str().and_then(|name| name.rsplit('/').next()).unwrap_or_default();
+        let of = &definitions[name];
+        let _ = write!(text, ".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(&about(of)));
+        let fields = of["required"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+        for field in fields.skip(EVERY_EVENT) {
+            let _ = writeln!(text, "\\fI{}\\fR: {}", escape(field), escape(&about(&of["properties"][field])));
+        }
+    }
+    text
+}
+
+/// The JSON Schema of the events.
+pub const EVENTS_SCHEMA: &str = include_str!("../man/idlewatch-events.schema.json");
+
+/// How many fields all events have.
+const EVERY_EVENT: usize = 5;
+
 fn environment() -> String {
     let items = [
         (
@@ -63,6 +122,16 @@ fn environment() -> String {
         ),
         (variable("config"), "The configuration file to read, as --config.".to_owned()),
         ("XDG_CONFIG_HOME".to_owned(), "Where the folder of the configuration file is; else $HOME/.config.".to_owned()),
+        (
+            "NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID".to_owned(),
+            "Set by systemd for a service. Where NOTIFY_SOCKET names a socket that listens, idlewatch sends READY=1 when the \
+             command was started, STATUS= with each change of state, STOPPING=1 at the end and, twice in the time of \
+             WatchdogSec=, WATCHDOG=1: only while the command is not stalled, looping or overtime, or while a guard \
+             speaks for it. The command does not get the three variables, since by default (NotifyAccess=main) systemd \
+             listens to idlewatch alone. With --no-notify they are the command's."
+                .to_owned(),
+        ),
+        ("XDG_STATE_HOME".to_owned(), "Where the folder of the history is; else $HOME/.local/state.".to_owned()),
         ("NO_COLOR".to_owned(), "If set, messages are without colour.".to_owned()),
     ];
     let mut text =
@@ -80,11 +149,20 @@ fn files() -> String {
                    list. A table [profile.NAME] (or [profiles.NAME]) describes a program in the same way as the profiles \
                    that come with idlewatch, and its table options sets options for it. Nothing is read from the current \
                    directory.";
+    let history = "The history: a line of JSON for each run that has ended, for its owner alone: v, run, at, elapsed, command \
+                   (shortened), cwd, pid, code, reason, childStatus, childSignal, states (milliseconds in each), nudges, \
+                   signals, deferrals, relaunches, activity (how often something that counts changed in each part of the \
+                   run) and activitySpan. When the file reaches 1 MiB, runs that took less than a second and ended well are \
+                   dropped, and then the older half. idlewatch ctl history shows it, with --json, --reason, --since, \
+                   --command and -n. A folder that others can write to is not used; what cannot be written is said only \
+                   with --verbose.";
     format!(
-        ".SH FILES\n.TP\n\\fI{}\\fR\n{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n",
+        ".SH FILES\n.TP\n\\fI{}\\fR\n{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n.TP\n\\fI{}\\fR\n{}\n",
         escape("$XDG_CONFIG_HOME/idlewatch/config.toml"),
         escape(meaning),
         escape(EXAMPLE_FILE).replace("\n.", "\n\\&."),
+        escape("$XDG_STATE_HOME/idlewatch/history.jsonl"),
+        escape(history),
     )
 }
 

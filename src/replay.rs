@@ -1,18 +1,19 @@
 //! `idlewatch replay`: what would have happened. The same detectors, recorded time.
 #![forbid(unsafe_code)]
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter};
+use std::io::{self, BufRead, BufReader, BufWriter};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::cast::{Cast, Entry, Fault, What};
+use crate::cast::{Aside, Cast, Entry, Fault, What};
 use crate::cli::{ReplayCli, Typed};
 use crate::detection;
 use crate::error::Error;
 use crate::layers;
 use crate::report::{JsonLines, Timeline};
-use crate::watch::{Action, Event, Look, Moment, Observation, Policy, Stream, Watcher};
+use crate::watch::{Action, Event, Look, Moment, Observation, Order, Policy, Stream, Watcher};
 
 /// Replays a recording and prints what was found.
 pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
@@ -20,28 +21,20 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
     let named = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
     let file = File::open(path).map_err(|error| Error::usage(named(&error)))?;
     let faulty = |fault: Fault| Error::usage(named(&format!("line {}: {}", fault.line, fault.reason)));
-    let mut cast = Cast::open(BufReader::with_capacity(1 << 16, file)).map_err(faulty)?;
+    let cast = Cast::open(BufReader::with_capacity(1 << 16, file)).map_err(faulty)?;
     let command = cast.header().command.clone().unwrap_or_default();
     let resolved = layers::resolve(typed, [command.as_str()])?;
     let (profile, cli) = (resolved.profile(), resolved.typed.cli);
     let policy = Policy { size: cast.header().size, ..detection::policy(cli.limits, cli.detect, profile) };
     let started = SystemTime::UNIX_EPOCH + Duration::from_secs(cast.header().timestamp.unwrap_or(0));
     let mut output = Output::new(cli.json, cli.verbose, path, started);
-    let mut replay = Replay { watcher: Watcher::new(policy), end: Moment::START };
-    let mut told = |at: Moment, event: &Event, watcher: &Watcher| output.tell(at, event, watcher);
-    let result = loop {
-        match cast.next_entry().map_err(faulty)? {
-            Some(entry) => match replay.take(&entry, &mut told) {
-                Ok(()) => {}
-                Err(error) => break Err(error),
-            },
-            None => break replay.advance(replay.end, &mut told),
-        }
-    };
-    match result.and_then(|()| output.flush()) {
+    let mut replay = Replay::new(cast, policy);
+    let played = replay.play(&mut |at, event, watcher| output.tell(at, event, watcher));
+    match played.and_then(|()| output.flush().map_err(Stop::from)) {
+        Err(Stop::Fault(fault)) => Err(faulty(fault)),
         // Whoever reads has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Error::internal(format!("cannot write the events: {error}"))),
+        Err(Stop::Unwritten(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(Stop::Unwritten(error)) => Err(Error::internal(format!("cannot write the events: {error}"))),
         Ok(()) => Ok(()),
     }
 }
@@ -49,49 +42,140 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
 type Told<'t> = dyn FnMut(Moment, &Event, &Watcher) -> io::Result<()> + 't;
 
 /// A watcher that is shown a recording.
-struct Replay {
+struct Replay<R> {
+    cast: Cast<R>,
+    /// What was read in advance.
+    ahead: VecDeque<Entry>,
+    policy: Policy,
     watcher: Watcher,
-    end: Moment,
+    /// When the command that is seen was started.
+    base: Duration,
+    /// What was last shown.
+    end: Duration,
 }
 
-impl Replay {
-    fn take(&mut self, entry: &Entry, told: &mut Told<'_>) -> io::Result<()> {
-        let at = Moment::after_start(entry.at);
-        self.end = at;
-        self.advance(at, told)?;
+/// How far ahead in a recording the answer to a look may be: for so long the watcher itself waits for it.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// A recording that cannot be read on, or events that cannot be written.
+enum Stop {
+    Fault(Fault),
+    Unwritten(io::Error),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Unwritten(error)
+    }
+}
+
+impl<R: BufRead> Replay<R> {
+    fn new(cast: Cast<R>, policy: Policy) -> Self {
+        let watcher = Watcher::new(policy.clone());
+        Self { cast, ahead: VecDeque::new(), policy, watcher, base: Duration::ZERO, end: Duration::ZERO }
+    }
+
+    /// Shows everything.
+    fn play(&mut self, told: &mut Told<'_>) -> Result<(), Stop> {
+        loop {
+            if self.ahead.is_empty() {
+                self.ahead.extend(self.cast.next_entry()?);
+            }
+            if let Some(next) = self.ahead.front() {
+                self.end = next.at;
+            }
+            // What is due before the next event may be answered by it, so that stays where it is until then.
+            self.advance(self.end, told)?;
+            match self.ahead.pop_front() {
+                Some(entry) => self.take(&entry, told)?,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn take(&mut self, entry: &Entry, told: &mut Told<'_>) -> Result<(), Stop> {
         let observation = match &entry.what {
             What::Output(text) => Observation::Output { stream: Stream::Terminal, bytes: text.as_bytes() },
             What::Input(text) => Observation::Typed(text.as_bytes()),
-            What::Resize(size) => Observation::Resized(*size),
+            What::Resize(size) => {
+                self.policy.size = *size;
+                Observation::Resized(*size)
+            }
             What::Exit => Observation::Exited,
-            What::Other => return Ok(()),
+            What::Aside(Aside::Gap(length)) => Observation::Gap(Duration::from_millis(*length)),
+            What::Aside(Aside::Extend(by)) => Observation::Told(Order::Extend(Duration::from_millis(*by))),
+            What::Aside(Aside::Relaunch) => {
+                self.base = entry.at;
+                self.watcher = Watcher::new(self.policy.clone());
+                return Ok(());
+            }
+            // Given as the answer when it was asked for.
+            What::Aside(Aside::Look(_)) | What::Other => return Ok(()),
         };
-        self.observe(at, &observation, told)
+        self.observe(self.moment(entry.at), &observation, told)
     }
 
     /// Lets time pass up to `until`.
-    fn advance(&mut self, until: Moment, told: &mut Told<'_>) -> io::Result<()> {
+    fn advance(&mut self, until: Duration, told: &mut Told<'_>) -> Result<(), Stop> {
+        let until = self.moment(until);
         while let Some(deadline) = self.watcher.deadline().filter(|deadline| *deadline <= until) {
             self.observe(deadline, &Observation::Elapsed, told)?;
         }
         Ok(())
     }
 
-    fn observe(&mut self, at: Moment, observation: &Observation<'_>, told: &mut Told<'_>) -> io::Result<()> {
+    fn observe(&mut self, at: Moment, observation: &Observation<'_>, told: &mut Told<'_>) -> Result<(), Stop> {
         let mut actions = self.watcher.observe(at, observation);
-        // Nobody can look at processes that are gone: the answer is that nothing is known.
         while actions.contains(&Action::Look) {
             self.tell(at, &actions, told)?;
-            actions = self.watcher.observe(at, &Observation::Looked(Look::default()));
+            let look = self.recorded_look(at)?;
+            actions = self.watcher.observe(at, &Observation::Looked(look));
         }
         self.tell(at, &actions, told)
     }
 
-    fn tell(&self, at: Moment, actions: &[Action], told: &mut Told<'_>) -> io::Result<()> {
-        actions.iter().try_for_each(|action| match action {
-            Action::Report(event) => told(at, event, &self.watcher),
-            _ => Ok(()),
-        })
+    /// What was found when somebody looked at this time. Nobody can look at processes that are gone: if nobody did
+    /// then, the answer is that nothing is known.
+    fn recorded_look(&mut self, at: Moment) -> Result<Look, Stop> {
+        let until = self.base.saturating_add(at.since_start()).saturating_add(ANSWER);
+        let mut index = 0;
+        loop {
+            if index == self.ahead.len() {
+                match self.cast.next_entry()? {
+                    Some(entry) => self.ahead.push_back(entry),
+                    None => return Ok(Look::default()),
+                }
+            }
+            let entry = &mut self.ahead[index];
+            if entry.at > until || entry.what == What::Aside(Aside::Relaunch) {
+                return Ok(Look::default());
+            }
+            if let What::Aside(Aside::Look(look)) = &mut entry.what {
+                let look = std::mem::take(look);
+                entry.what = What::Other;
+                return Ok(look);
+            }
+            index += 1;
+        }
+    }
+
+    fn moment(&self, at: Duration) -> Moment {
+        Moment::after_start(at.saturating_sub(self.base))
+    }
+
+    fn tell(&self, at: Moment, actions: &[Action], told: &mut Told<'_>) -> Result<(), Stop> {
+        for action in actions {
+            if let Action::Report(event) = action {
+                told(at + self.base, event, &self.watcher)?;
+            }
+        }
+        Ok(())
     }
 }
 

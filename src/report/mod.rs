@@ -1,11 +1,14 @@
-//! What is told to others about a run: events as JSON lines and as words, and the post-mortem.
+//! What is told to others about a run: events as JSON lines and as words, the post-mortem, the history of runs.
 #![forbid(unsafe_code)]
 
 mod chronicle;
+pub mod history;
+pub mod history_table;
 mod json;
 mod post_mortem;
 mod process;
 mod say;
+mod tally;
 mod tasks;
 mod timeline;
 mod visible;
@@ -15,7 +18,8 @@ pub use chronicle::{Band, Chronicle, Entry, Portion, is_wrong};
 pub use json::JsonLines;
 pub use post_mortem::{End, Format, Occasion, PostMortem, Resume, Scene};
 pub use process::{Doing, Kind, Process, as_tree};
-pub use say::say;
+pub use say::{say, say_at_once};
+pub use tally::Tally;
 pub use tasks::{LARGEST as LARGEST_CHECKPOINT, Tasks};
 pub use timeline::{Timeline, plain};
 pub use visible::{is_hidden, visible};

@@ -43,7 +43,7 @@ impl<W: Write> Timeline<W> {
 pub fn plain(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\t' => Some(' '),
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => None,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => None,
         c if c.is_control() => None,
         c => Some(c),
     };

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::events::Loss;
 use super::link::Order;
 use super::notes::Tone;
 use super::records::Records;
@@ -63,9 +62,6 @@ impl Session {
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         };
         self.report(&ended(outcome, exit));
-        if let Some(Loss(what)) = self.records.flush() {
-            self.tell(Say::Warnings, Tone::Warning, &what);
-        }
         // Until the next run catches them, or we are gone, signals wait.
         let _ = Signals::hold_back();
         (outcome, std::mem::take(&mut self.records))

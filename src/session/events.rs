@@ -1,12 +1,11 @@
 //! The events of a run, written as JSON lines to whoever wants them, without ever holding up the relay.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::SystemTime;
 
-use super::sink::Sink;
+use super::outlet::{Existing, Outlet, Rest, Trouble};
 use crate::cli::EventsTo;
 use crate::error::Error;
 use crate::report::JsonLines;
@@ -15,9 +14,7 @@ use crate::watch::{Event, Moment};
 /// Where events go.
 pub struct Events {
     lines: JsonLines<Vec<u8>>,
-    sink: Sink,
-    dropped: u64,
-    said: bool,
+    outlet: Outlet,
 }
 
 /// What went wrong with them, said once.
@@ -28,48 +25,46 @@ impl Events {
     /// Opens them. A descriptor that is not there is a mistake; a file that cannot be written is a loss, and the run
     /// goes on.
     pub fn open(to: &EventsTo, run: String, now: SystemTime) -> Result<Result<Self, Loss>, Error> {
-        let file = match to {
-            EventsTo::Descriptor(number) => take_descriptor(*number)?,
+        let outlet = match to {
+            EventsTo::Descriptor(number) => {
+                Outlet::stream(take_descriptor(*number)?.as_fd()).map_err(|error| format!("no events: {error}"))
+            }
             EventsTo::File(path) => {
-                // Not blocking: a named pipe without a reader would hold us up.
-                let flags = libc::O_NONBLOCK | libc::O_CLOEXEC;
-                let opened = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(path);
-                match opened {
-                    Ok(file) => file,
-                    Err(error) => return Ok(Err(Loss(format!("no events: {}: {error}", path.display())))),
-                }
+                Outlet::open(path, Existing::Append).map_err(|error| format!("no events: {}: {error}", path.display()))
             }
         };
         let lines = JsonLines::new(Vec::new(), run, now);
-        Ok(match Sink::stream(std::os::fd::AsFd::as_fd(&file)) {
-            Ok(sink) => Ok(Self { lines, sink, dropped: 0, said: false }),
-            Err(error) => Err(Loss(format!("no events: {error}"))),
-        })
+        Ok(outlet.map(|outlet| Self { lines, outlet }).map_err(Loss))
     }
 
     /// Writes one. Gives what has to be said about it, the first time something is lost.
     pub fn write(&mut self, when: SystemTime, at: Moment, event: &Event) -> Option<Loss> {
-        self.sink.flush();
-        if !self.sink.has_room() {
-            self.dropped += 1;
-            return self.lost("events are dropped: whoever reads them is too slow".to_owned());
-        }
         // Writing to memory cannot fail.
         let _ = self.lines.write_dated(when, at, event);
         let line = std::mem::take(self.lines.out());
-        self.sink.take(&line);
-        let broken = self.sink.broken()?;
-        self.lost(format!("no more events: {}", io::Error::from(broken)))
+        Some(Loss(match self.outlet.put(&line)? {
+            Trouble::Slow => "events are dropped: whoever reads them is too slow".to_owned(),
+            Trouble::Broken(error) => format!("no more events: {error}"),
+        }))
     }
 
-    fn lost(&mut self, what: String) -> Option<Loss> {
-        (!std::mem::replace(&mut self.said, true)).then_some(Loss(what))
+    /// What to poll while some wait to be written.
+    pub fn behind(&self) -> Option<BorrowedFd<'_>> {
+        self.outlet.behind()
     }
 
-    /// Writes what waits, without waiting for a slow reader. Gives how many events were dropped.
-    pub fn finish(&mut self) -> u64 {
-        self.sink.flush();
-        self.dropped
+    /// Writes those that wait.
+    pub fn flush(&mut self) {
+        self.outlet.flush();
+    }
+
+    /// Writes the last of them. Gives what else has to be said.
+    pub fn close(&mut self) -> Option<Loss> {
+        match self.outlet.close() {
+            Rest { dropped: 0, unread: false } => None,
+            Rest { dropped: 0, unread: true } => Some(Loss("nobody was there to read the last events".to_owned())),
+            Rest { dropped, .. } => Some(Loss(format!("{dropped} events were dropped"))),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod ending;
 mod events;
 mod gaps;
 mod guards;
+mod heartbeat;
 mod inherited;
 mod job;
 mod link;
@@ -21,12 +22,15 @@ mod look;
 mod modes;
 mod monitor;
 mod notes;
+mod notify;
+mod outlet;
 mod perform;
 mod place;
 mod prompt;
 mod pty;
 mod queries;
 mod ready;
+mod record;
 mod records;
 mod relaunch;
 mod relay;
@@ -58,6 +62,7 @@ pub use status::Status;
 use self::clock::Clock;
 use self::gaps::{Gap, Gaps};
 use self::guards::Guards;
+use self::heartbeat::Heartbeat;
 use self::link::{News, Order};
 use self::modes::Modes;
 use self::monitor::Monitor;
@@ -76,6 +81,11 @@ use self::terminal::Terminal;
 use crate::exit::Reason;
 use crate::signal::Signal;
 use crate::watch::{Action, Answer, Moment, Observation, Size, Watcher};
+
+/// The time of day.
+pub fn time_of_day() -> std::time::SystemTime {
+    Clock::time_of_day()
+}
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +143,8 @@ struct Session {
     records: Records,
     /// How often, and when next, the events tell the progress.
     progress: Option<(Duration, Moment)>,
+    /// Says that the command is still there.
+    heartbeat: Option<Heartbeat>,
     /// A question to the person, while it is shown.
     prompt: Option<Prompt>,
     /// What lies below it, where a prompt may come.
@@ -172,7 +184,9 @@ impl Session {
                 Some(now + RESCAN)
             } else {
                 let progress = self.progress.map(|(_, next)| next);
-                self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).min()
+                let beat = self.heartbeat.as_ref().map(Heartbeat::deadline);
+                let others = [self.shells.deadline(), progress, beat, self.records.deadline()];
+                self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             self.gaps.asleep = now;
             let ready = self.wait(wake.map(|moment| moment.since(now)));
@@ -184,6 +198,10 @@ impl Session {
             if self.progress.is_some_and(|(_, next)| now >= next) {
                 self.tell_progress(now);
             }
+            if self.heartbeat.as_ref().is_some_and(|heartbeat| now >= heartbeat.deadline()) {
+                self.beat(now);
+            }
+            self.records.mind(now);
             if self.shells.deadline().is_some_and(|deadline| now >= deadline) {
                 self.mind_shells();
             }
@@ -219,6 +237,7 @@ impl Session {
             Watched::Source(index) => {
                 self.relay(index);
             }
+            Watched::Records => self.records.flush(),
             Watched::Sink(index) => {
                 if events.contains(PollFlags::POLLNVAL) {
                     return;
@@ -276,6 +295,9 @@ impl Session {
                 self.show_prompt();
             }
             self.check_sink(sink);
+            if let Some(heartbeat) = &mut self.heartbeat {
+                heartbeat.printed(self.clock.now(), stream, bytes);
+            }
             self.observe(&Observation::Output { stream, bytes });
             if answer {
                 self.answer(bytes);
@@ -369,10 +391,13 @@ impl Session {
         let now = self.clock.now();
         #[cfg(debug_assertions)]
         assert!(std::env::var_os("IDLEWATCH_TEST_PANIC").is_none(), "a test asked for this");
+        self.records.observed(now, observation);
+        self.tell_losses();
         self.queue.extend(self.watcher.observe(now, observation));
         if let Some(scribe) = self.records.scribe() {
             scribe.observed(now, observation, &self.watcher);
         }
+        self.records.progress(now - self.watcher.since_activity(now));
         // What is done may be answered at once, and the answer may ask for more: that comes after what was asked first.
         if std::mem::replace(&mut self.performing, true) {
             return;

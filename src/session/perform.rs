@@ -36,8 +36,10 @@ impl Session {
 
     /// Tells whoever listens, and the person if it matters to one.
     pub(super) fn report(&mut self, event: &Event) {
-        if let Some(Loss(what)) = self.records.event(self.clock.now(), event) {
-            self.tell(Say::Warnings, Tone::Warning, &what);
+        self.records.event(self.clock.now(), event);
+        self.tell_losses();
+        if let Some(heartbeat) = &mut self.heartbeat {
+            heartbeat.event(event);
         }
         self.note(event);
         if let Event::StateChanged { to, .. } = event {
@@ -62,6 +64,13 @@ impl Session {
         };
         if let Some((what, words)) = in_words(event) {
             self.tell(weight, tone, &format!("{what}: {words}"));
+        }
+    }
+
+    /// Says what of the records was lost, if anything was.
+    pub(super) fn tell_losses(&mut self) {
+        while let Some(Loss(what)) = self.records.next_loss() {
+            self.tell(Say::Warnings, Tone::Warning, &what);
         }
     }
 
@@ -91,7 +100,7 @@ impl Session {
         }
     }
 
-    fn room(&mut self) -> Room {
+    pub(super) fn room(&mut self) -> Room {
         if self.screen.is_none() || !self.terminal.as_ref().is_some_and(Terminal::is_raw) {
             return Room::NoTerminal;
         }

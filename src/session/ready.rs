@@ -26,6 +26,8 @@ pub enum Watched {
     Source(usize),
     /// A reader takes more of what was printed.
     Sink(usize),
+    /// A reader takes more of the records.
+    Records,
 }
 
 impl Session {
@@ -62,6 +64,7 @@ impl Session {
                 watched.push((Watched::Sink(index), PollFd::new(fd, output)));
             }
         }
+        watched.extend(self.records.behind().map(|fd| (Watched::Records, PollFd::new(fd, output))));
         let (names, mut fds): (Vec<Watched>, Vec<PollFd<'_>>) = watched.into_iter().unzip();
         // Rounded up: a wake-up before the deadline would only have to wait again.
         let mut timeout = timeout.map_or(PollTimeout::NONE, |timeout| {

@@ -1,55 +1,84 @@
 //! What is kept of a run and told to others than the person at the terminal. It outlives a relaunch.
 
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use super::Outcome;
 use super::clock::Clock;
 use super::events::{self, Events, Loss};
+use super::notify::{self, Notify};
+use super::record::Recorder;
 use super::scribe::Scribe;
 use crate::config::{Config, Say};
 use crate::error::Error;
-use crate::report::{plain, say};
-use crate::watch::{Event, Moment};
+use crate::report::{Tally, history, plain, say};
+use crate::watch::{Event, Moment, Observation, Size};
 
-/// Everything that listens to a run; by default nothing does.
+/// What the history will say of this run.
+struct History {
+    tally: Tally,
+    run: String,
+    at: String,
+    says: bool,
+}
+
+impl History {
+    /// Writes it. That it could not be written is of interest only to those who want to know everything.
+    fn close(self) {
+        let folder = std::env::current_dir().unwrap_or_default();
+        let Some(run) = self.tally.finish(self.run, self.at, &folder.to_string_lossy()) else { return };
+        let Some(place) = history::folder() else { return };
+        if let (Err(error), true) = (history::append(&place, &run), self.says) {
+            say(&format!("no line in the history in {}: {error}", place.display()));
+        }
+    }
+}
+
+/// Everything that listens to a run.
 #[derive(Default)]
 pub struct Records {
     events: Option<Events>,
     scribe: Option<Scribe>,
+    recorder: Option<Recorder>,
+    notify: Option<Notify>,
+    history: Option<History>,
+    /// What is still to be said about what was lost.
+    losses: Vec<Loss>,
+    says: bool,
 }
 
 impl Records {
     /// Opens what was asked for. What cannot be opened is said, and the run goes on without it.
     pub fn open(config: &Config) -> Result<Self, Error> {
         let run = events::run_name();
-        let scribe = Scribe::new(config, run.clone(), Clock::time_of_day());
-        let events = match &config.events {
-            None => None,
-            Some(to) => match Events::open(to, run, Clock::time_of_day())? {
-                Ok(events) => Some(events),
-                Err(Loss(what)) => {
-                    if config.say >= Say::Warnings {
-                        say(&what);
-                    }
-                    None
-                }
-            },
-        };
-        Ok(Self { events, scribe })
+        let started = Clock::time_of_day();
+        let mut records = Self { says: config.say >= Say::Warnings, ..Self::default() };
+        records.scribe = Scribe::new(config, run.clone(), started);
+        if let Some(to) = &config.events {
+            let opened = Events::open(to, run.clone(), started)?;
+            records.events = records.opened(opened);
+        }
+        if let Some(path) = &config.record {
+            records.recorder = records.opened(Recorder::open(path));
+        }
+        records.history = config.history.then(|| History {
+            tally: Tally::default(),
+            run,
+            at: humantime::format_rfc3339_seconds(started).to_string(),
+            says: config.say >= Say::Everything,
+        });
+        records.notify = if config.notify { Notify::find() } else { None };
+        records.say_losses();
+        Ok(records)
+    }
+
+    fn opened<T>(&mut self, opened: Result<T, Loss>) -> Option<T> {
+        opened.map_err(|loss| self.losses.push(loss)).ok()
     }
 
     /// How often the progress is to be told, if anybody listens.
     pub fn progress_every(&self, config: &Config) -> Option<Duration> {
         config.progress_every.filter(|_| self.events.is_some())
-    }
-
-    /// Takes in an event of the run that has gone on for `at`. Gives what was lost, the first time something is.
-    pub fn event(&mut self, at: Moment, event: &Event) -> Option<Loss> {
-        let when = Clock::time_of_day();
-        if let Some(scribe) = &mut self.scribe {
-            scribe.event(when, at, event);
-        }
-        self.events.as_mut()?.write(when, at, event)
     }
 
     /// Whoever writes the report, if one was asked for.
@@ -58,8 +87,10 @@ impl Records {
     }
 
     /// The run is over and nothing is started again: writes the report. What becomes of it is said, and changes nothing.
-    pub fn conclude(self, config: &Config, outcome: Outcome, gave_up: bool) {
-        let Some(written) = self.scribe.and_then(|scribe| scribe.conclude(config, outcome, gave_up)) else { return };
+    pub fn conclude(&mut self, config: &Config, outcome: Outcome, gave_up: bool) {
+        let Some(written) = self.scribe.take().and_then(|scribe| scribe.conclude(config, outcome, gave_up)) else {
+            return;
+        };
         let ended_it = matches!(outcome, Outcome::Ended(..)) || gave_up;
         match written {
             Err(why) if config.say >= Say::Warnings => say(&plain(&why)),
@@ -70,11 +101,115 @@ impl Records {
         }
     }
 
-    /// Writes what waits, without waiting for a slow reader. Gives what else has to be said.
-    pub fn flush(&mut self) -> Option<Loss> {
-        match self.events.as_mut().map(Events::finish) {
-            Some(dropped @ 1..) => Some(Loss(format!("{dropped} events were dropped"))),
-            _ => None,
+    /// Variables that are for us, so that the command does not get them.
+    pub fn taken_variables(&self) -> &'static [&'static str] {
+        if self.notify.is_some() { &notify::VARIABLES } else { &[] }
+    }
+
+    /// When somebody has to be told something next.
+    pub fn deadline(&self) -> Option<Moment> {
+        self.notify.as_ref().and_then(Notify::deadline)
+    }
+
+    /// Tells what has to be told by now.
+    pub fn mind(&mut self, now: Moment) {
+        if let Some(notify) = &mut self.notify {
+            notify.mind(now);
+        }
+    }
+
+    /// How long nobody has to be told anything while nothing runs.
+    pub fn longest_pause(&self) -> Option<Duration> {
+        self.notify.as_ref().and_then(Notify::every)
+    }
+
+    /// Nothing runs for a while.
+    pub fn pause(&mut self) {
+        if let Some(notify) = &mut self.notify {
+            notify.pause();
+        }
+    }
+
+    /// The command is about to be watched, in a terminal of this size.
+    pub fn begin(&mut self, size: Size, command: &[String]) {
+        if let Some(notify) = &mut self.notify {
+            notify.begin();
+        }
+        let recorder = self.recorder.as_mut();
+        self.losses.extend(recorder.and_then(|recorder| recorder.begin(size, Clock::time_of_day(), command)));
+    }
+
+    /// Takes in what the watcher is told.
+    pub fn observed(&mut self, at: Moment, observation: &Observation<'_>) {
+        let recorder = self.recorder.as_mut();
+        self.losses.extend(recorder.and_then(|recorder| recorder.observed(at, observation)));
+    }
+
+    /// Takes in an event of the run that has gone on for `at`.
+    pub fn event(&mut self, at: Moment, event: &Event) {
+        let when = Clock::time_of_day();
+        if let Some(scribe) = &mut self.scribe {
+            scribe.event(when, at, event);
+        }
+        let events = self.events.as_mut();
+        self.losses.extend(events.and_then(|events| events.write(when, at, event)));
+        let recorder = self.recorder.as_mut();
+        self.losses.extend(recorder.and_then(|recorder| recorder.event(at, event)));
+        if let Some(notify) = &mut self.notify {
+            notify.event(at, event);
+        }
+        if let Some(history) = &mut self.history {
+            history.tally.event(at, event);
+        }
+    }
+
+    /// What to poll while something waits to be written.
+    pub fn behind(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let events = self.events.as_ref().and_then(Events::behind);
+        events.into_iter().chain(self.recorder.as_ref().and_then(Recorder::behind))
+    }
+
+    /// Writes what waits, as much as can be written now.
+    pub fn flush(&mut self) {
+        if let Some(events) = &mut self.events {
+            events.flush();
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush();
+        }
+    }
+
+    /// The next loss that nobody was told of yet.
+    pub fn next_loss(&mut self) -> Option<Loss> {
+        self.losses.pop()
+    }
+
+    /// Writes the last lines, and says on standard error what was lost.
+    pub fn close(mut self) {
+        if let Some(notify) = &mut self.notify {
+            notify.close();
+        }
+        self.losses.extend(self.events.as_mut().and_then(Events::close));
+        self.losses.extend(self.recorder.as_mut().and_then(Recorder::close));
+        self.say_losses();
+        if let Some(history) = self.history {
+            history.close();
+        }
+    }
+
+    /// The last progress of the command was at this moment.
+    pub fn progress(&mut self, at: Moment) {
+        if let Some(history) = &mut self.history {
+            history.tally.progress(at);
+        }
+    }
+
+    /// Says what was lost while there is no session to say it.
+    pub fn say_losses(&mut self) {
+        for Loss(what) in self.losses.drain(..) {
+            if self.says {
+                say(&what);
+            }
         }
     }
 }

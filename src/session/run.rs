@@ -1,5 +1,7 @@
 //! One run after the other, as often as the command is to be started.
 
+use std::os::fd::RawFd;
+
 use super::records::Records;
 use super::relaunch::{Again, Relaunches};
 use super::{Outcome, Session, Status, inherited, signals};
@@ -18,15 +20,21 @@ pub fn run(config: &Config) -> Result<Outcome, Error> {
         // It was taken and closed, and its number may mean something else by now.
         inherited.retain(|fd| fd != number);
     }
+    let outcome = repeat(config, &inherited, &mut records);
+    records.close();
+    outcome
+}
+
+fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result<Outcome, Error> {
     let mut relaunches = Relaunches::new(config);
     let mut argv = config.command.clone();
     loop {
-        let mut session = Session::start(config, argv, &inherited, records)?;
+        let mut session = Session::start(config, argv, inherited, std::mem::take(records))?;
         session.watch();
         let (asked, lasted) = (session.watcher.wants_relaunch(), session.clock.now().since_start());
         let dismissed = session.dismissed;
         let outcome;
-        (outcome, records) = session.end(&config.exit);
+        (outcome, *records) = session.end(&config.exit);
         if dismissed && matches!(outcome, Outcome::Itself(_)) {
             records.conclude(config, outcome, false);
             return Ok(outcome);
@@ -47,10 +55,17 @@ pub fn run(config: &Config) -> Result<Outcome, Error> {
         let Again { count, why, delay, .. } = again.clone();
         let event = Event::Relaunched { count, why, delay, command: again.command() };
         records.event(Moment::after_start(lasted), &event);
-        if let Some(signal) = signals::pause(again.delay).map_err(|error| Error::internal(error.to_string()))? {
-            let outcome = Outcome::Itself(Status::Signal(signal));
-            records.conclude(config, outcome, false);
-            return Ok(outcome);
+        records.say_losses();
+        let mut left = again.delay;
+        while !left.is_zero() {
+            records.pause();
+            let part = records.longest_pause().map_or(left, |longest| longest.min(left));
+            if let Some(signal) = signals::pause(part).map_err(|error| Error::internal(error.to_string()))? {
+                let outcome = Outcome::Itself(Status::Signal(signal));
+                records.conclude(config, outcome, false);
+                return Ok(outcome);
+            }
+            left -= part;
         }
         argv = again.argv;
     }

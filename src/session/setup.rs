@@ -16,6 +16,7 @@ use portable_pty::PtySize;
 use super::clock::Clock;
 use super::gaps::Gaps;
 use super::guards::Guards;
+use super::heartbeat::Heartbeat;
 use super::link::News;
 use super::modes::Modes;
 use super::monitor::Monitor;
@@ -129,7 +130,12 @@ impl Ground {
     }
 
     /// Starts the command with these output streams. Gives the monitor, the process and its group.
-    fn launch(&self, argv: Vec<OsString>, outputs: [Given; 2]) -> Result<(Monitor, i32, i32), Error> {
+    fn launch(
+        &self,
+        argv: Vec<OsString>,
+        outputs: [Given; 2],
+        without: &'static [&'static str],
+    ) -> Result<(Monitor, i32, i32), Error> {
         let stdin = match (self.plan.stdin, &self.slave) {
             (Input::Pty, Some(slave)) => Given::This(duplicate(slave)?),
             (Input::Null, _) => Given::Null,
@@ -145,6 +151,7 @@ impl Ground {
             place: self.place(),
             foreground: self.takes_terminal || self.terminal.is_none() || self.plan.type_stdin,
             variables: if self.plan.stdout == Output::SidePty { NO_PAGER.to_vec() } else { Vec::new() },
+            without,
         };
         let outer = match (&self.terminal, &self.settings) {
             (Some(terminal), Some(settings)) => Some((duplicate(terminal)?, settings.clone())),
@@ -171,10 +178,10 @@ impl Session {
         inherited: &[RawFd],
         records: Records,
     ) -> Result<Self, Error> {
-        let words = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let mut ground = Ground::lay(config)?;
         let Pieces { sources, sinks, given, files } = outputs(&ground)?;
-        let (monitor, child, group) = match ground.launch(argv, given) {
+        let (monitor, child, group) = match ground.launch(argv, given, records.taken_variables()) {
             Ok(launched) => launched,
             Err(error) => {
                 ground.return_typeahead();
@@ -223,6 +230,7 @@ impl Session {
             answers: Vec::new(),
             notes: Notes::new(config.say),
             progress: records.progress_every(config).map(|every| (every, Moment::START + every)),
+            heartbeat: config.heartbeat.map(Heartbeat::new),
             records,
             files,
             prompt: None,
@@ -238,6 +246,7 @@ impl Session {
             performing: false,
             buffer: relay::portion(),
         };
+        session.records.begin(Size { cols: size.cols, rows: size.rows }, &words);
         session.report(&Event::Started { command: words, pid: child });
         session.set_attended(has_person && ground.in_front);
         Ok(session)
@@ -354,7 +363,7 @@ fn take_over(terminal: &mut Terminal, pty: &Pty, slave: Option<&OwnedFd>, settin
 fn outputs(ground: &Ground) -> Result<Pieces, Error> {
     let (mut sources, mut sinks, mut files) = (Vec::new(), Vec::new(), Vec::new());
     if let (Some(_), Some(terminal)) = (&ground.slave, &ground.terminal) {
-        sinks.push(Sink::terminal(duplicate(terminal)?));
+        sinks.push(Sink::own(duplicate(terminal)?));
         sources.push(Source::new(Kind::Terminal, Stream::Terminal, 0, false));
     }
     let unusable = failed("cannot use the standard streams");

@@ -4,8 +4,13 @@ use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::clock::Clock;
+use crate::watch::Moment;
 
 /// How many bytes may wait here before the command has to.
 const ROOM: usize = 64 * 1024;
@@ -36,8 +41,8 @@ enum How {
 }
 
 impl Sink {
-    /// Writes to the terminal.
-    pub fn terminal(fd: OwnedFd) -> Self {
+    /// Writes to what was opened for us alone, with `O_NONBLOCK`.
+    pub fn own(fd: OwnedFd) -> Self {
         Self::new(fd, How::Own)
     }
 
@@ -118,6 +123,20 @@ impl Sink {
         self.close_if_done();
     }
 
+    /// Writes what waits, and waits itself for at most this long until it is taken.
+    pub fn flush_within(&mut self, patience: Duration) {
+        self.flush();
+        let (clock, until) = (Clock::start(), Moment::START + patience);
+        while let (Some(fd), true) = (self.fd(), self.is_behind()) {
+            let mut ready = [PollFd::new(fd, PollFlags::POLLOUT)];
+            let left = PollTimeout::try_from(until.since(clock.now())).unwrap_or(PollTimeout::ZERO);
+            if left == PollTimeout::ZERO || !matches!(poll(&mut ready, left), Ok(1..) | Err(Errno::EINTR)) {
+                return;
+            }
+            self.flush();
+        }
+    }
+
     fn write(&mut self, bytes: &[u8]) -> usize {
         let mut done = 0;
         while self.broken.is_none() && done < bytes.len() {
@@ -140,7 +159,6 @@ impl Sink {
                 send(fd.as_raw_fd(), bytes, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL)
             }
             How::Shared => {
-                use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
                 let mut ready = [PollFd::new(fd.as_fd(), PollFlags::POLLOUT)];
                 match poll(&mut ready, PollTimeout::ZERO)? {
                     0 => Err(Errno::EAGAIN),

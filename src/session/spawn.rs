@@ -24,6 +24,8 @@ pub struct Launch {
     pub foreground: bool,
     /// Variables that differ from ours.
     pub variables: Vec<(&'static str, &'static str)>,
+    /// Variables of ours that it does not get.
+    pub without: &'static [&'static str],
 }
 
 /// What one of the command's standard streams is.
@@ -48,6 +50,10 @@ impl Launch {
             // Not through `Command`: it would sort the environment.
             // SAFETY: the monitor has one thread.
             unsafe { std::env::set_var(name, value) };
+        }
+        for name in self.without {
+            // SAFETY: the monitor has one thread.
+            unsafe { std::env::remove_var(name) };
         }
         let mut command = Command::new(&self.argv[0]);
         command.args(&self.argv[1..]);

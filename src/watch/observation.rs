@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Answer, Order};
 
 /// Where output came from.
@@ -25,7 +27,8 @@ pub struct Size {
 }
 
 /// An answer that may be missing: "could not look" is never the same as "no".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Known {
     /// It is so.
     Yes,
@@ -37,7 +40,8 @@ pub enum Known {
 }
 
 /// What a look at the command's processes and terminal found (the answer to [`Action::Look`](super::Action::Look)).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Look {
     /// A process in the terminal's foreground is blocked in `read` on the terminal.
     pub reads_terminal: Known,

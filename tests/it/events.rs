@@ -1,16 +1,19 @@
 //! Events as JSON lines: what is told, to whom, and that nobody is held up by it.
 
 use std::fs;
-use std::path::Path;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::schema::check;
 use crate::support::{Run, without_terminal};
 
 fn read(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("the events were written");
-    text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
+    text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).inspect(check).collect()
 }
 
 fn of_type<'e>(events: &'e [Value], kind: &str) -> Vec<&'e Value> {
@@ -21,8 +24,10 @@ fn of_type<'e>(events: &'e [Value], kind: &str) -> Vec<&'e Value> {
 fn a_run_is_told_from_its_start_to_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("events");
-    let options = ["--events", "events", "--idle", "2s", "--max-idle", "3s", "--progress-every", "500ms"];
-    let output = Run::sh(&options, "echo hello; while :; do :; done").folder(folder.path()).output();
+    // A guard that speaks however busy the machine is.
+    let mut options = vec!["--events", "events", "--idle", "2s", "--max-idle", "3s", "--progress-every", "500ms"];
+    options.extend(["--guard", "cmd:true"]);
+    let output = Run::sh(&options, "echo hello; exec sleep 300").folder(folder.path()).output();
     assert_eq!(output.status.code(), Some(121));
     let events = read(&file);
     let run = events[0]["run"].as_str().unwrap();
@@ -37,7 +42,9 @@ fn a_run_is_told_from_its_start_to_its_end() {
     assert!(!of_type(&events, "progress").is_empty());
     assert!(of_type(&events, "state").iter().any(|event| event["to"] == "stalled" && event["evidence"].is_string()));
     assert!(
-        of_type(&events, "guard_deferred").iter().all(|event| event["guard"] == "cpu" && event["capLeft"].is_u64())
+        of_type(&events, "guard_deferred")
+            .iter()
+            .all(|event| event["guard"] == "cmd:true" && event["capLeft"].is_u64())
     );
     assert!(!of_type(&events, "guard_deferred").is_empty());
     assert_eq!(of_type(&events, "signaled")[0]["signal"], "SIGTERM");
@@ -95,6 +102,98 @@ fn a_reader_that_never_reads_holds_nobody_up() {
     assert!(status.unwrap().success());
     assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), "done\n");
     drop(reader);
+}
+
+fn named_pipe(folder: &Path) -> PathBuf {
+    let path = folder.join("pipe");
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    path
+}
+
+/// Reads whole lines from a pipe, as `cat` would, in a thread of its own: opening it waits for a writer.
+fn lines_of(path: PathBuf) -> std::sync::mpsc::Receiver<Value> {
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let reader = BufReader::new(fs::File::open(path).unwrap());
+        for line in reader.lines() {
+            let event = serde_json::from_str(&line.unwrap()).expect("one object a line");
+            if send.send(event).is_err() {
+                return;
+            }
+        }
+    });
+    receive
+}
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[test]
+fn a_named_pipe_is_read_from_the_start_whoever_opens_it_first() {
+    for reader_first in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = named_pipe(folder.path());
+        let early = reader_first.then(|| lines_of(pipe.clone()));
+        let mut run = Run::sh(&["--events", "pipe"], "echo begin; read go; exit 4").folder(folder.path()).in_pipes();
+        run.wait_for("begin");
+        let events = early.unwrap_or_else(|| lines_of(pipe));
+        assert_eq!(events.recv_timeout(PATIENCE).unwrap()["type"], "start");
+        run.enter("\n");
+        let (text, status) = run.finish();
+        assert_eq!((text.as_str(), status.code()), ("begin\n", Some(4)), "reader first: {reader_first}");
+        let rest: Vec<Value> = events.iter().inspect(check).collect();
+        assert_eq!(rest.last().unwrap()["type"], "exit");
+    }
+}
+
+#[test]
+fn a_reader_of_a_named_pipe_may_go_and_another_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = named_pipe(folder.path());
+    let options = ["--events", "pipe", "--progress-every", "50ms"];
+    let mut run = Run::sh(&options, "echo begin; read go; echo more; read go").folder(folder.path()).in_pipes();
+    run.wait_for("begin");
+    let mut line = String::new();
+    BufReader::new(fs::File::open(&pipe).unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("\"type\":\"start\""), "{line}");
+    run.enter("\n").wait_for("more");
+    let reader = BufReader::new(fs::File::open(&pipe).unwrap());
+    run.enter("\n");
+    let (text, status) = run.finish();
+    assert!(status.success() && text == "begin\nmore\n", "{text}");
+    // It may begin in the middle of a line that the first one took a part of.
+    let last = reader.lines().map_while(Result::ok).last().unwrap();
+    assert!(last.contains("\"type\":\"exit\""), "{last}");
+}
+
+#[test]
+fn a_named_pipe_that_nobody_reads_holds_nobody_up_and_that_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    named_pipe(folder.path());
+    for (options, words) in [
+        (&["--events", "pipe"] as &[&str], "nobody was there to read the last events"),
+        (&["--record", "pipe"], "nobody was there to read the end of the recording"),
+    ] {
+        let output = Run::sh(options, "echo done; exit 3").folder(folder.path()).output();
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), b"done\n".as_slice()));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("idlewatch: {words}\n"));
+    }
+}
+
+#[test]
+fn a_slow_reader_of_a_named_pipe_gets_what_waits_as_soon_as_it_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = named_pipe(folder.path());
+    // Far more than a pipe holds, but not more than waits in addition.
+    let words = "x".repeat(90_000);
+    let script = "echo begin; read go";
+    let mut run = Run::new(&["--events", "pipe"], &["sh", "-c", script, &words]).folder(folder.path()).in_pipes();
+    run.wait_for("begin");
+    let events = lines_of(pipe);
+    // Nothing else happens that would make it write.
+    let start = events.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(start["command"][3].as_str().unwrap().len(), 90_000);
+    run.enter("\n");
+    assert!(run.finish().1.success());
 }
 
 #[test]

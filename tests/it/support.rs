@@ -139,8 +139,10 @@ impl Run {
     /// As a `Command`, for what the builder has no word for.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.argv[0]);
-        // The configuration of whoever runs the suite is not part of it; nobody can make a folder in a device.
-        command.args(&self.argv[1..]).env("IW", program()).env("XDG_CONFIG_HOME", "/dev/null");
+        // The configuration and the history of whoever runs the suite are not part of it; nobody can make a folder in a
+        // device.
+        command.args(&self.argv[1..]).env("IW", program());
+        command.env("XDG_CONFIG_HOME", "/dev/null").env("XDG_STATE_HOME", "/dev/null");
         command.envs(self.variables.iter().cloned());
         if let Some(folder) = &self.folder {
             command.current_dir(folder);

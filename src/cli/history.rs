@@ -1,0 +1,43 @@
+//! `idlewatch ctl history`: which runs of the past are shown.
+
+use clap::Parser;
+
+use super::values;
+use crate::exit::Reason;
+
+/// `idlewatch ctl history [OPTIONS]`
+#[derive(Debug, Clone, Parser)]
+#[command(
+    name = "idlewatch ctl history",
+    about = "Show the runs of the past, the last one last",
+    args_override_self = true
+)]
+pub struct HistoryCli {
+    /// Print them as JSON lines
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only those that ended for this reason, for example idle_timeout; 'exited': by themselves
+    #[arg(long, value_name = "REASON", value_parser = reason)]
+    pub reason: Option<String>,
+
+    /// Only those that began within this time
+    #[arg(long, value_name = "DUR", value_parser = values::duration)]
+    pub since: Option<std::time::Duration>,
+
+    /// Only those with this text in their command
+    #[arg(long, value_name = "TEXT")]
+    pub command: Option<String>,
+
+    /// At most this many, the last ones
+    #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = values::number)]
+    pub number: u32,
+}
+
+fn reason(text: &str) -> Result<String, String> {
+    let names = || Reason::OURS.into_iter().map(Reason::name).chain(["exited"]);
+    match names().find(|name| *name == text) {
+        Some(name) => Ok(name.to_owned()),
+        None => Err(format!("no reason is called so; use one of {}", names().collect::<Vec<_>>().join(", "))),
+    }
+}

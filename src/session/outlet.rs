@@ -1,0 +1,226 @@
+//! Where a record goes: a file, a named pipe, a descriptor. It never holds up the relay; what nobody takes in time is
+//! dropped, counted, and said once.
+#![forbid(unsafe_code)]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::sink::Sink;
+
+/// How long a reader that is behind, or about to come, may take for the last lines of a run.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// What is done with a file that exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It is written on, at its end.
+    Append,
+    /// It is emptied.
+    Overwrite,
+}
+
+/// What went wrong for the first time.
+#[derive(Debug)]
+pub enum Trouble {
+    /// Whoever reads is too slow or not there: something was dropped.
+    Slow,
+    /// Nothing more can be written.
+    Broken(io::Error),
+}
+
+/// Takes whole lines.
+#[derive(Debug)]
+pub struct Outlet {
+    sink: Sink,
+    /// Our own reading end of a named pipe. With it the pipe can be opened before anybody reads, and outlives a reader
+    /// that goes: what is written waits in it for the next.
+    keeper: Option<File>,
+    dropped: u64,
+    said: bool,
+}
+
+impl Outlet {
+    /// Opens a file, and makes it for its owner alone if it is not there.
+    pub fn open(path: &Path, existing: Existing) -> io::Result<Self> {
+        if path.metadata().is_ok_and(|about| about.file_type().is_fifo())
+            && let Some((writer, keeper)) = open_pipe(path)
+        {
+            return Ok(Self::new(Sink::own(writer.into()), Some(keeper)));
+        }
+        let mut options = OpenOptions::new();
+        match existing {
+            Existing::Append => options.append(true),
+            Existing::Overwrite => options.write(true).truncate(true),
+        };
+        let file = options.create(true).mode(0o600).custom_flags(FLAGS).open(path)?;
+        Ok(Self::new(Sink::own(file.into()), None))
+    }
+
+    /// Writes to what somebody else has opened.
+    pub fn stream(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        Ok(Self::new(Sink::stream(fd)?, None))
+    }
+
+    fn new(sink: Sink, keeper: Option<File>) -> Self {
+        Self { sink, keeper, dropped: 0, said: false }
+    }
+
+    /// Takes a line, or drops it. Gives what went wrong, the first time something does.
+    pub fn put(&mut self, line: &[u8]) -> Option<Trouble> {
+        self.sink.flush();
+        let trouble = if self.sink.has_room() {
+            self.sink.take(line);
+            Trouble::Broken(self.sink.broken()?.into())
+        } else {
+            self.dropped += 1;
+            Trouble::Slow
+        };
+        (!std::mem::replace(&mut self.said, true)).then_some(trouble)
+    }
+
+    /// What to poll while something waits to be written.
+    pub fn behind(&self) -> Option<BorrowedFd<'_>> {
+        self.sink.fd().filter(|_| self.sink.is_behind())
+    }
+
+    /// Writes what waits.
+    pub fn flush(&mut self) {
+        self.sink.flush();
+    }
+
+    /// Writes the rest, without waiting long for anybody. Gives what was lost.
+    pub fn close(&mut self) -> Rest {
+        self.sink.flush_within(LAST_WORDS);
+        let unread = match self.keeper.take() {
+            Some(keeper) if is_ready(keeper.as_fd(), PollFlags::POLLIN) => {
+                drop(keeper);
+                !self.reader_comes()
+            }
+            _ => false,
+        };
+        Rest { dropped: self.dropped, unread }
+    }
+
+    /// What is in a pipe when nobody has it open any more is lost. Whoever is just about to open it gets a moment.
+    fn reader_comes(&self) -> bool {
+        const STEP: Duration = Duration::from_millis(10);
+        let mut left = LAST_WORDS;
+        // A pipe without a reader is in error.
+        while self.sink.fd().is_some_and(|fd| is_ready(fd, PollFlags::POLLERR)) {
+            if left.is_zero() {
+                return false;
+            }
+            std::thread::sleep(STEP);
+            left = left.saturating_sub(STEP);
+        }
+        true
+    }
+}
+
+/// What was lost of what an outlet took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rest {
+    /// So many lines were dropped.
+    pub dropped: u64,
+    /// Nobody was there to read the last of them.
+    pub unread: bool,
+}
+
+fn is_ready(fd: BorrowedFd<'_>, what: PollFlags) -> bool {
+    let mut state = [PollFd::new(fd, what)];
+    poll(&mut state, PollTimeout::ZERO).is_ok() && state[0].revents().is_some_and(|events| events.intersects(what))
+}
+
+/// Not blocking: what is there may be a device or a pipe that would hold us up.
+const FLAGS: i32 = libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOCTTY;
+
+/// Opens both ends of a named pipe; none where it is not ours to read.
+fn open_pipe(path: &Path) -> Option<(File, File)> {
+    let keeper = OpenOptions::new().read(true).write(true).custom_flags(FLAGS).open(path).ok()?;
+    let writer = OpenOptions::new().write(true).custom_flags(FLAGS).open(path).ok()?;
+    let same = |one: &File, other: &File| {
+        let (one, other) = (one.metadata().ok()?, other.metadata().ok()?);
+        let is_same = (one.dev(), one.ino()) == (other.dev(), other.ino());
+        (is_same && one.file_type().is_fifo()).then_some(())
+    };
+    same(&keeper, &writer)?;
+    Some((writer, keeper))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use nix::sys::stat::Mode;
+
+    use super::*;
+
+    fn pipe() -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        nix::unistd::mkfifo(&path, Mode::S_IRWXU).unwrap();
+        (folder, path)
+    }
+
+    fn reader(path: &Path) -> File {
+        OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_before_anybody_reads_is_read_and_the_next_reader_goes_on() {
+        let (_folder, path) = pipe();
+        let mut outlet = Outlet::open(&path, Existing::Append).unwrap();
+        assert!(outlet.put(b"one\n").is_none());
+        let mut buffer = [0; 100];
+        let mut first = reader(&path);
+        let count = first.read(&mut buffer).unwrap();
+        assert_eq!(&buffer[..count], b"one\n");
+        drop(first);
+        assert!(outlet.put(b"two\n").is_none());
+        let mut second = reader(&path);
+        assert!(outlet.put(b"three\n").is_none());
+        assert_eq!(outlet.close(), Rest { dropped: 0, unread: false });
+        drop(outlet);
+        let mut text = String::new();
+        second.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "two\nthree\n");
+    }
+
+    #[test]
+    fn a_pipe_that_nobody_reads_fills_up_and_that_is_said_once() {
+        let (_folder, path) = pipe();
+        let mut outlet = Outlet::open(&path, Existing::Append).unwrap();
+        let line = [b'x'; 1000];
+        let said = (0..1000).filter(|_| matches!(outlet.put(&line), Some(Trouble::Slow))).count();
+        assert_eq!(said, 1);
+        assert!(outlet.behind().is_some());
+        let Rest { dropped, unread } = outlet.close();
+        assert!(dropped > 500 && unread);
+    }
+
+    #[test]
+    fn a_file_is_made_for_its_owner_and_appended_to_or_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for existing in [Existing::Append, Existing::Append, Existing::Overwrite, Existing::Append] {
+            let mut outlet = Outlet::open(&path, existing).unwrap();
+            outlet.put(b"x\n");
+            outlet.close();
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), b"x\nx\n");
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_full_disk_is_said_once() {
+        let mut outlet = Outlet::open(Path::new("/dev/full"), Existing::Append).unwrap();
+        assert!(matches!(outlet.put(b"x\n"), Some(Trouble::Broken(_))));
+        assert!(outlet.put(b"x\n").is_none());
+    }
+}

@@ -1,0 +1,175 @@
+//! The recording of a run: what the watcher sees, written as it sees it, without ever holding up the relay.
+//!
+//! It is fed with the watcher's own observations and their moments, so that a replay sees the same at the same times.
+//! Typed input is not among what is written, nor when it was typed.
+
+use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::events::Loss;
+use super::outlet::{Existing, Outlet, Rest, Trouble};
+use crate::cast::{Aside, write};
+use crate::report::{in_words, plain};
+use crate::watch::{Event, Moment, Observation, Order, Size, Stream};
+
+/// Variables that are worth knowing to whoever plays it; nothing else of the environment is written.
+const VARIABLES: [&str; 2] = ["SHELL", "TERM"];
+
+/// Writes a recording.
+pub struct Recorder {
+    outlet: Outlet,
+    /// One for each stream.
+    joined: [write::Joined; 3],
+    /// When the command that runs now was started.
+    base: Duration,
+    /// When something was last written.
+    last: Duration,
+    /// The header is written.
+    begun: bool,
+    /// How and when the command ended, unless it is started again.
+    ended: Option<(Duration, i32)>,
+    size: Option<Size>,
+}
+
+impl Recorder {
+    /// Opens the file, and empties it if it is there.
+    pub fn open(path: &Path) -> Result<Self, Loss> {
+        match Outlet::open(path, Existing::Overwrite) {
+            Ok(outlet) => Ok(Self {
+                outlet,
+                joined: Default::default(),
+                base: Duration::ZERO,
+                last: Duration::ZERO,
+                begun: false,
+                ended: None,
+                size: None,
+            }),
+            Err(error) => Err(Loss(format!("no recording: {}: {error}", path.display()))),
+        }
+    }
+
+    /// The command is about to be watched, for the first time or again.
+    pub fn begin(&mut self, size: Size, now: SystemTime, command: &[String]) -> Option<Loss> {
+        if self.begun {
+            let lost = self.put(&write::aside(self.base, &Aside::Relaunch));
+            return self.resized(self.base, size).or(lost);
+        }
+        self.begun = true;
+        self.size = Some(size);
+        let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let variable = |name| std::env::var_os(name).map(|value| (name, value.to_string_lossy().into_owned()));
+        let env: BTreeMap<&'static str, String> = VARIABLES.into_iter().filter_map(variable).collect();
+        let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+        self.put(&write::header(size, since.as_secs(), &words.join(" "), &env))
+    }
+
+    /// The watcher is told this.
+    pub fn observed(&mut self, at: Moment, observation: &Observation<'_>) -> Option<Loss> {
+        let at = self.at(at);
+        match observation {
+            Observation::Output { stream, bytes } => {
+                let text = self.joined[*stream as usize].push(bytes, *stream != Stream::Terminal);
+                if text.is_empty() { None } else { self.put(&write::output(at, &text)) }
+            }
+            Observation::Resized(size) => self.resized(at, *size),
+            Observation::Looked(look) => self.put(&write::aside(at, &Aside::Look(look.clone()))),
+            Observation::Gap(length) => self.put(&write::aside(at, &Aside::Gap(milliseconds(*length)))),
+            Observation::Told(Order::Extend(by)) => self.put(&write::aside(at, &Aside::Extend(milliseconds(*by)))),
+            // What was typed, and when, is nobody's business; the others change no state.
+            Observation::Typed(_)
+            | Observation::Answered(_)
+            | Observation::Told(_)
+            | Observation::Attended(_)
+            | Observation::Exited
+            | Observation::Elapsed => None,
+        }
+    }
+
+    /// This happened: a mark for whoever plays it.
+    pub fn event(&mut self, at: Moment, event: &Event) -> Option<Loss> {
+        let at = self.at(at);
+        match event {
+            Event::Ended { child_code, child_signal, .. } => {
+                let by_signal = child_signal.map_or(0, |signal| 128 + signal.number());
+                self.ended = Some((at, child_code.map_or(by_signal, i32::from)));
+            }
+            Event::Relaunched { delay, .. } => {
+                self.ended = None;
+                self.base = at.saturating_add(*delay);
+            }
+            _ => {}
+        }
+        let (what, words) = in_words(event)?;
+        self.put(&write::marker(at, &plain(&format!("{what}: {words}"))))
+    }
+
+    /// Writes the end. Gives what else has to be said.
+    pub fn close(&mut self) -> Option<Loss> {
+        for index in 0..self.joined.len() {
+            if let Some(left) = self.joined[index].finish() {
+                self.put(&write::output(self.last, left));
+            }
+        }
+        let lost = self.ended.take().and_then(|(at, status)| self.put(&write::exit(at.max(self.last), status)));
+        let rest = match self.outlet.close() {
+            Rest { dropped: 0, unread: false } => None,
+            Rest { dropped: 0, unread: true } => Some("nobody was there to read the end of the recording".to_owned()),
+            Rest { dropped, .. } => Some(format!("{dropped} parts of the recording were dropped")),
+        };
+        lost.or(rest.map(Loss))
+    }
+
+    /// The time in the recording: that of the run, after everything before a relaunch. It never goes back.
+    fn at(&mut self, at: Moment) -> Duration {
+        self.last = self.last.max(self.base.saturating_add(at.since_start()));
+        self.last
+    }
+
+    fn resized(&mut self, at: Duration, size: Size) -> Option<Loss> {
+        if self.size.replace(size) == Some(size) { None } else { self.put(&write::resize(at, size)) }
+    }
+
+    fn put(&mut self, line: &[u8]) -> Option<Loss> {
+        Some(Loss(match self.outlet.put(line)? {
+            Trouble::Slow => "the recording has holes: whoever reads it is too slow".to_owned(),
+            Trouble::Broken(error) => format!("the recording ends here: {error}"),
+        }))
+    }
+
+    /// What to poll while something waits to be written.
+    pub fn behind(&self) -> Option<BorrowedFd<'_>> {
+        self.outlet.behind()
+    }
+
+    /// Writes what waits.
+    pub fn flush(&mut self) {
+        self.outlet.flush();
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// A word as one would type it in a shell.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./=:,@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_written_as_one_would_type_it() {
+        assert_eq!(quoted("make"), "make");
+        assert_eq!(quoted("it's here"), r"'it'\''s here'");
+        assert_eq!(quoted(""), "''");
+    }
+}
