@@ -11,6 +11,7 @@ mod configuration;
 mod ends;
 mod environment;
 mod events;
+mod examples;
 mod exhaustion;
 mod faults;
 mod gaps;
