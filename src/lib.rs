@@ -4,6 +4,7 @@
 //! - [`watch`] is the pure core. Events go in, decisions come out; it does no I/O and reads no clock.
 //! - [`session`] is the shell around it: descriptors, signals, children and the clock.
 //! - [`replay`] shows the core a recording instead ([`cast`]): the same code, recorded time.
+//! - [`control`] lets others ask a run: its socket, and `ctl`.
 //! - [`report`] tells what happened: JSON lines, words.
 //! - [`cli`] is what was typed; [`layers`] puts the environment, the configuration file and the profile in front of
 //!   it; [`config`] and [`detection`] are what it means, [`profiles`] what is known of programs.
@@ -13,6 +14,7 @@
 pub mod cast;
 pub mod cli;
 pub mod config;
+pub mod control;
 pub mod detection;
 pub mod error;
 pub mod exit;

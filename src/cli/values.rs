@@ -96,15 +96,7 @@ pub(super) fn regex(text: &str) -> Result<Pattern, String> {
 }
 
 pub(super) fn nudge_text(text: &str) -> Result<String, String> {
-    match text.chars().find(|letter| letter.is_control() && *letter != '\n' && *letter != '\t') {
-        None if text.trim().is_empty() => {
-            Err("there is nothing to type in it; write a text such as 'go on'".to_owned())
-        }
-        None => Ok(text.to_owned()),
-        Some(control) => {
-            Err(format!("it holds the control character {control:?}; use a step such as key:esc for keys"))
-        }
-    }
+    crate::control::typeable(text)
 }
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {

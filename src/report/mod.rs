@@ -3,10 +3,12 @@
 
 mod json;
 mod say;
+mod stats;
 mod timeline;
 mod words;
 
-pub use json::JsonLines;
+pub use json::{JsonLines, VERSION, milliseconds};
 pub use say::say;
+pub use stats::{Limits, Stats};
 pub use timeline::{Timeline, plain};
 pub use words::in_words;

@@ -29,6 +29,7 @@ mod records;
 mod relaunch;
 mod relay;
 mod run;
+mod serve;
 mod setup;
 mod shell;
 mod signals;
@@ -36,6 +37,7 @@ mod sink;
 mod spawn;
 mod status;
 mod streams;
+mod tally;
 mod terminal;
 mod tree;
 mod typeahead;
@@ -51,7 +53,10 @@ use nix::poll::PollFlags;
 pub use run::run;
 pub use status::Status;
 
-use self::clock::Clock;
+pub(crate) use self::clock::Clock;
+pub(crate) use self::sink::Sink;
+pub(crate) use self::terminal::Terminal;
+
 use self::guards::Guards;
 use self::link::{News, Order};
 use self::modes::Modes;
@@ -66,8 +71,7 @@ use self::records::Records;
 use self::relay::{Found, Keyboard, Source};
 use self::shell::Shells;
 use self::signals::{Origin, Signals};
-use self::sink::Sink;
-use self::terminal::Terminal;
+use crate::control::Server;
 use crate::exit::Reason;
 use crate::signal::Signal;
 use crate::watch::{Action, Answer, Moment, Observation, Size, Watcher};
@@ -126,8 +130,12 @@ struct Session {
     answers: Vec<Answer>,
     notes: Notes,
     records: Records,
-    /// How often, and when next, the events tell the progress.
+    /// How often the progress is told to those who listen.
+    progress_every: Option<Duration>,
+    /// The same, and when next, while somebody does.
     progress: Option<(Duration, Moment)>,
+    /// The command reads from its terminal: something can be typed into it.
+    reads_pty: bool,
     /// A question to the person, while it is shown.
     prompt: Option<Prompt>,
     /// What lies below it, where a prompt may come.
@@ -176,7 +184,9 @@ impl Session {
                 Some(now + RESCAN)
             } else {
                 let progress = self.progress.map(|(_, next)| next);
-                self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).min()
+                let resting = self.records.control.as_ref().is_some_and(Server::is_resting);
+                let door = resting.then(|| now + serve::TRY_AGAIN);
+                self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).chain(door).min()
             };
             self.asleep = now;
             let ready = self.wait(wake.map(|moment| moment.since(now)));
@@ -193,6 +203,13 @@ impl Session {
             }
             if self.watcher.deadline().is_some_and(|deadline| now >= deadline) {
                 self.observe(&Observation::Elapsed);
+            }
+            // After everything else: whoever asks waits for the relay, never the other way round.
+            if let Some(control) = &mut self.records.control {
+                control.wake();
+                if control.has_guests() {
+                    self.serve();
+                }
             }
         }
     }
@@ -233,6 +250,11 @@ impl Session {
                 }
                 self.sinks[index].flush();
                 self.check_sink(index);
+            }
+            Watched::Control(which) => {
+                if let Some(control) = &mut self.records.control {
+                    control.attend(which, events);
+                }
             }
         }
     }
@@ -275,6 +297,7 @@ impl Session {
         if !bytes.is_empty() {
             let (stream, sink, answer) = (source.stream, source.sink, source.answer);
             self.sinks[sink].take(bytes);
+            self.records.tally.output += bytes.len() as u64;
             if self.sources[index].is_terminal() {
                 self.modes.follow(bytes);
                 if let Some(drawn) = &mut self.drawn {

@@ -7,6 +7,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::Session;
+use crate::control::Which;
 
 /// What a descriptor in the poll set means.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +26,8 @@ pub enum Watched {
     Source(usize),
     /// A reader takes more of what was printed.
     Sink(usize),
+    /// Somebody asks something of the run.
+    Control(Which),
 }
 
 impl Session {
@@ -60,6 +63,9 @@ impl Session {
             if let (Some(fd), true) = (sink.fd(), sink.is_behind()) {
                 watched.push((Watched::Sink(index), PollFd::new(fd, output)));
             }
+        }
+        for (which, fd, flags) in self.records.control.iter().flat_map(|control| control.watched()) {
+            watched.push((Watched::Control(which), PollFd::new(fd, flags)));
         }
         let (names, mut fds): (Vec<Watched>, Vec<PollFd<'_>>) = watched.into_iter().unzip();
         // Rounded up: a wake-up before the deadline would only have to wait again.

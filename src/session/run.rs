@@ -2,7 +2,8 @@
 
 use super::records::Records;
 use super::relaunch::{Again, Relaunches};
-use super::{Outcome, Session, Status, inherited, signals};
+use super::serve::{Paused, pause};
+use super::{Outcome, Session, Status, inherited};
 use crate::cli::EventsTo;
 use crate::config::{Config, Say};
 use crate::error::Error;
@@ -42,9 +43,15 @@ pub fn run(config: &Config) -> Result<Outcome, Error> {
         }
         let Again { count, why, delay, .. } = again.clone();
         let event = Event::Relaunched { count, why, delay, command: again.command() };
-        records.event(Moment::after_start(lasted), &event);
-        if let Some(signal) = signals::pause(again.delay).map_err(|error| Error::internal(error.to_string()))? {
-            return Ok(Outcome::Itself(Status::Signal(signal)));
+        let lasted = Moment::after_start(lasted);
+        records.event(lasted, &event);
+        match pause(again.delay, lasted, &mut records).map_err(|error| Error::internal(error.to_string()))? {
+            Paused::Over => {}
+            Paused::Signal(signal) => return Ok(Outcome::Itself(Status::Signal(signal))),
+            Paused::Told(reason) => {
+                let (Outcome::Itself(status) | Outcome::Ended(_, status)) = outcome;
+                return Ok(Outcome::Ended(reason, status));
+            }
         }
         argv = again.argv;
     }

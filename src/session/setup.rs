@@ -18,7 +18,7 @@ use super::guards::Guards;
 use super::link::News;
 use super::modes::Modes;
 use super::monitor::Monitor;
-use super::notes::Notes;
+use super::notes::{Notes, Tone};
 use super::place::Place;
 use super::prompt::Drawn;
 use super::pty::Pty;
@@ -32,7 +32,7 @@ use super::spawn::{Given, Launch};
 use super::streams::{Input, Output, Own, Plan, Surroundings};
 use super::terminal::{Terminal, replace_standard_streams};
 use super::{Session, inherited, tree, typeahead};
-use crate::config::Config;
+use crate::config::{Config, Say};
 use crate::error::Error;
 use crate::watch::{Event, Moment, Policy, Size, Stream, Watcher};
 
@@ -214,7 +214,9 @@ impl Session {
             shells: Shells::default(),
             answers: Vec::new(),
             notes: Notes::new(config.say),
+            progress_every: config.progress_every,
             progress: records.progress_every(config).map(|every| (every, Moment::START + every)),
+            reads_pty: plan.stdin == Input::Pty,
             records,
             files,
             prompt: None,
@@ -233,6 +235,9 @@ impl Session {
         };
         session.report(&Event::Started { command: words, pid: child });
         session.set_attended(has_person && ground.in_front);
+        if let Err(why) = session.records.listen() {
+            session.tell(Say::Everything, Tone::Remark, &format!("no control socket: {why}"));
+        }
         Ok(session)
     }
 }

@@ -90,26 +90,6 @@ impl Signals {
     }
 }
 
-/// Waits this long between two runs. Gives the signal that ends the program meanwhile, if one comes.
-pub fn pause(length: std::time::Duration) -> io::Result<Option<Signal>> {
-    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-    let clock = super::clock::Clock::start();
-    let mut signals = Signals::catch()?;
-    loop {
-        let left = length.saturating_sub(clock.now().since_start());
-        if left.is_zero() {
-            return Ok(None);
-        }
-        let timeout = PollTimeout::try_from(left.as_millis().min(60_000) as i32 + 1).unwrap_or(PollTimeout::MAX);
-        // An interrupted wait is only shorter.
-        let _ = poll(&mut [PollFd::new(signals.as_fd(), PollFlags::POLLIN)], timeout);
-        let ends = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
-        if let Some((signal, _)) = signals.arrived().into_iter().find(|(signal, _)| ends.contains(signal)) {
-            return Ok(Some(signal));
-        }
-    }
-}
-
 fn default_action(signal: Nix) -> io::Result<()> {
     let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
     // SAFETY: the default action runs no code of ours.

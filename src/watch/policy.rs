@@ -107,7 +107,8 @@ impl Default for Policy {
 impl Policy {
     /// The share of `limit` at which to warn.
     pub(super) fn warning(&self, limit: Duration) -> Duration {
-        limit * u32::from(self.warn.min(100)) / 100
+        let share = u32::from(self.warn.min(100));
+        limit.checked_mul(share).map_or(limit, |hundredfold| hundredfold / 100)
     }
 }
 
