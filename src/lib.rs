@@ -40,6 +40,7 @@ use session::{Outcome, Status};
 pub fn run() -> ! {
     let result = cli::parse().and_then(|invocation| match invocation {
         Invocation::Run(typed) => watch_over(*typed),
+        Invocation::Ctl(cli) => guarded(|| control::ctl::run(*cli)),
         Invocation::Replay(typed) => replay::run(*typed).map(|()| Status::Code(0)),
     });
     match result {

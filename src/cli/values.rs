@@ -104,6 +104,13 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         .map_err(|error| format!("not a duration: {error}; write it like 90s, 5m or '1h 30m'"))
 }
 
+pub(super) fn positive(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("that is no time at all; write it like 90s, 5m or '1h 30m'".to_owned()),
+        some => Ok(some),
+    }
+}
+
 pub(super) fn limit(text: &str) -> Result<Limit, String> {
     match text {
         "off" => Ok(Limit(None)),

@@ -10,5 +10,5 @@ mod words;
 pub use json::{JsonLines, VERSION, milliseconds};
 pub use say::say;
 pub use stats::{Limits, Stats};
-pub use timeline::{Timeline, plain};
+pub use timeline::{Timeline, clock, plain};
 pub use words::in_words;

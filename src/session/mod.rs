@@ -54,6 +54,7 @@ pub use run::run;
 pub use status::Status;
 
 pub(crate) use self::clock::Clock;
+pub(crate) use self::signals::Signals;
 pub(crate) use self::sink::Sink;
 pub(crate) use self::terminal::Terminal;
 
@@ -70,7 +71,7 @@ use self::ready::Watched;
 use self::records::Records;
 use self::relay::{Found, Keyboard, Source};
 use self::shell::Shells;
-use self::signals::{Origin, Signals};
+use self::signals::Origin;
 use crate::control::Server;
 use crate::exit::Reason;
 use crate::signal::Signal;
