@@ -1,5 +1,4 @@
 //! The verbs of `ctl`, as they are typed.
-#![expect(clippy::doc_markdown, reason = "the comments on options are the help text, which is not Markdown")]
 
 use std::time::Duration;
 
@@ -14,7 +13,9 @@ use super::values::{nudge_text, positive};
     about = "Ask and steer the runs that are going on",
     after_help = "RUN is the id of a run, the beginning of it, the process id of the command or of idlewatch, or 'last' \
                   for the newest. It can be left out where only one run is going on.",
-    disable_help_subcommand = true
+    disable_help_subcommand = true,
+    subcommand_value_name = "VERB",
+    subcommand_help_heading = "Verbs"
 )]
 pub struct CtlCli {
     /// What to do.

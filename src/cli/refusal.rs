@@ -63,7 +63,11 @@ fn words(error: &clap::Error) -> String {
         }
         ErrorKind::InvalidSubcommand => {
             let near = context(error, ContextKind::SuggestedSubcommand);
-            let hint = if near.is_empty() { "see idlewatch ctl --help".to_owned() } else { format!("did you mean '{}'?", near.replace(", ", "' or '")) };
+            let hint = if near.is_empty() {
+                "see idlewatch ctl --help".to_owned()
+            } else {
+                format!("did you mean '{}'?", near.replace(", ", "' or '"))
+            };
             format!("ctl has no verb '{}'; {hint}", visible(&context(error, ContextKind::InvalidSubcommand)))
         }
         ErrorKind::MissingRequiredArgument => {

@@ -27,12 +27,20 @@ pub struct Guest {
     pub awaits: Option<String>,
     /// Events that it was too slow for.
     dropped: u64,
-    /// It says nothing more.
-    ended: bool,
+    stage: Stage,
+}
+
+/// How far a client is from leaving.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It may say more.
+    Here,
+    /// It says nothing more, and may still want to hear.
+    Silent,
     /// It is shown out once it has been told why.
-    leaving: bool,
+    Leaving,
     /// It is gone.
-    gone: bool,
+    Gone,
 }
 
 impl Guest {
@@ -45,9 +53,7 @@ impl Guest {
             subscribed: false,
             awaits: None,
             dropped: 0,
-            ended: false,
-            leaving: false,
-            gone: false,
+            stage: Stage::Here,
         }
     }
 
@@ -61,7 +67,7 @@ impl Guest {
 
     /// Whether more of it is read now: not while it has to wait for an answer or does not read its answers.
     fn listens(&self) -> bool {
-        !self.ended && !self.leaving && self.awaits.is_none() && self.sink.has_room()
+        self.stage == Stage::Here && self.awaits.is_none() && self.sink.has_room()
     }
 
     /// Takes in what has come and sends what can be sent.
@@ -73,7 +79,7 @@ impl Guest {
             self.read();
         } else if events.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL) {
             // Nobody is there to be answered.
-            self.gone = true;
+            self.stage = Stage::Gone;
         }
     }
 
@@ -81,16 +87,16 @@ impl Guest {
         let Some(fd) = self.sink.fd() else { return };
         let mut buffer = [0; PORTION];
         match recv(fd.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT) {
-            Ok(0) => self.ended = true,
+            Ok(0) => self.stage = Stage::Silent,
             Ok(count) => self.input.extend_from_slice(&buffer[..count]),
             Err(Errno::EAGAIN | Errno::EINTR) => {}
-            Err(_) => self.gone = true,
+            Err(_) => self.stage = Stage::Gone,
         }
     }
 
     /// The next line that can be answered now; or that the line is too long.
     pub fn next_line(&mut self) -> Option<Result<Vec<u8>, TooLong>> {
-        if self.gone || self.leaving || self.awaits.is_some() || !self.sink.has_room() {
+        if matches!(self.stage, Stage::Gone | Stage::Leaving) || self.awaits.is_some() || !self.sink.has_room() {
             return None;
         }
         let end = memchr::memchr(b'\n', &self.input);
@@ -100,7 +106,7 @@ impl Guest {
         let mut line: Vec<u8> = match end {
             Some(end) => self.input.drain(..=end).collect(),
             // The last line may lack its end.
-            None if self.ended && !self.input.is_empty() => std::mem::take(&mut self.input),
+            None if self.stage == Stage::Silent && !self.input.is_empty() => std::mem::take(&mut self.input),
             None => return None,
         };
         while line.last().is_some_and(u8::is_ascii_whitespace) {
@@ -117,7 +123,7 @@ impl Guest {
     /// Answers it for the last time.
     pub fn show_out(&mut self, line: &[u8]) {
         self.answer(line);
-        self.leaving = true;
+        self.stage = Stage::Leaving;
     }
 
     /// Tells it an event, if it keeps up. `dropped` makes the line that says how many it was too slow for.
@@ -137,8 +143,13 @@ impl Guest {
     /// Whether there is nothing more to do for it.
     pub fn is_done(&self) -> bool {
         let silent = self.input.is_empty() && self.awaits.is_none() && !self.subscribed;
-        let finished = self.leaving || self.ended && silent;
-        self.gone || self.sink.broken().is_some() || finished && !self.sink.is_behind()
+        let finished = match self.stage {
+            Stage::Here => false,
+            Stage::Silent => silent,
+            Stage::Leaving => true,
+            Stage::Gone => return true,
+        };
+        self.sink.broken().is_some() || finished && !self.sink.is_behind()
     }
 }
 

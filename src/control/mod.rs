@@ -15,4 +15,4 @@ mod round;
 mod server;
 
 pub use request::{Request, typeable};
-pub use server::{Answer, Server, Which};
+pub use server::{Answer, Server, TRY_AGAIN, Which};

@@ -104,8 +104,7 @@ impl Round {
         let late = self.clock.now().since(Moment::START) >= PATIENCE;
         let ended = |call: &Call| call.pid.is_some() && call.is_closed() && !late;
         let found = self.calls.into_iter().filter(|(call, told)| told.is_some() || !ended(call));
-        let mut found: Vec<Found> =
-            found.map(|(Call { run, pid, .. }, answer)| Found { run, pid, answer }).collect();
+        let mut found: Vec<Found> = found.map(|(Call { run, pid, .. }, answer)| Found { run, pid, answer }).collect();
         found.sort_by(|one, other| {
             let started = |found: &Found| found.answer.as_ref().map(|told| told.stats.started.clone());
             started(one).cmp(&started(other)).then_with(|| one.run.cmp(&other.run))
@@ -126,9 +125,15 @@ pub fn ask_all(folder: &Path) -> Result<Vec<Found>, String> {
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(error) => return Err(format!("cannot wait: {error}")),
             }
-            let ready: Vec<usize> =
-                watched.iter().zip(&fds).filter(|(_, fd)| fd.any() == Some(true)).map(|((index, ..), _)| *index).collect();
-            ready.into_iter().for_each(|index| round.attend(index));
+            let ready: Vec<usize> = watched
+                .iter()
+                .zip(&fds)
+                .filter(|(_, fd)| fd.any() == Some(true))
+                .map(|((index, ..), _)| *index)
+                .collect();
+            for index in ready {
+                round.attend(index);
+            }
         }
         all.extend(round.end());
     }

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use nix::poll::PollFlags;
 use serde::Serialize;
@@ -23,6 +23,8 @@ use crate::watch::{Event, Moment};
 
 /// How many clients at once.
 const MOST: usize = 128;
+/// How soon a door that could let nobody in is tried again.
+pub const TRY_AGAIN: Duration = Duration::from_secs(1);
 /// How many are let in before anything else gets a turn.
 const AT_ONCE: usize = 16;
 

@@ -19,6 +19,7 @@ mod look;
 mod modes;
 mod monitor;
 mod notes;
+mod pause;
 mod perform;
 mod place;
 mod prompt;
@@ -72,7 +73,7 @@ use self::records::Records;
 use self::relay::{Found, Keyboard, Source};
 use self::shell::Shells;
 use self::signals::Origin;
-use crate::control::Server;
+use crate::control::{Server, TRY_AGAIN};
 use crate::exit::Reason;
 use crate::signal::Signal;
 use crate::watch::{Action, Answer, Moment, Observation, Size, Watcher};
@@ -186,7 +187,7 @@ impl Session {
             } else {
                 let progress = self.progress.map(|(_, next)| next);
                 let resting = self.records.control.as_ref().is_some_and(Server::is_resting);
-                let door = resting.then(|| now + serve::TRY_AGAIN);
+                let door = resting.then(|| now + TRY_AGAIN);
                 self.watcher.deadline().into_iter().chain(self.shells.deadline()).chain(progress).chain(door).min()
             };
             self.asleep = now;

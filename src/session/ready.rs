@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::Session;
-use crate::control::Which;
+use crate::control::{Server, Which};
 
 /// What a descriptor in the poll set means.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ impl Session {
                 watched.push((Watched::Sink(index), PollFd::new(fd, output)));
             }
         }
-        for (which, fd, flags) in self.records.control.iter().flat_map(|control| control.watched()) {
+        for (which, fd, flags) in self.records.control.iter().flat_map(Server::watched) {
             watched.push((Watched::Control(which), PollFd::new(fd, flags)));
         }
         let (names, mut fds): (Vec<Watched>, Vec<PollFd<'_>>) = watched.into_iter().unzip();

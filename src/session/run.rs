@@ -1,8 +1,8 @@
 //! One run after the other, as often as the command is to be started.
 
+use super::pause::{Paused, pause};
 use super::records::Records;
 use super::relaunch::{Again, Relaunches};
-use super::serve::{Paused, pause};
 use super::{Outcome, Session, Status, inherited};
 use crate::cli::EventsTo;
 use crate::config::{Config, Say};

@@ -3,7 +3,8 @@
 use std::time::SystemTime;
 
 use super::clock::Clock;
-use crate::watch::Event;
+use crate::report::{Limits, Stats};
+use crate::watch::{Event, State};
 
 /// The counts.
 #[derive(Debug)]
@@ -54,6 +55,29 @@ impl Tally {
             Event::GuardDeferred { .. } => self.deferrals += 1,
             Event::Relaunched { .. } => self.relaunches += 1,
             _ => {}
+        }
+    }
+
+    /// The figures of a run whose command is not there.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            started: humantime::format_rfc3339_millis(self.started).to_string(),
+            command: self.command.clone(),
+            pid: self.pid,
+            idlewatch_pid: std::process::id(),
+            cwd: std::env::current_dir().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
+            state: State::Exited.to_string(),
+            evidence: String::new(),
+            ending: None,
+            since_activity: 0,
+            loop_suspicion: 0,
+            attended: false,
+            limits: Limits { idle: None, max_idle: None, timeout: None, timeout_left: None, warn: 100 },
+            nudges: self.nudges,
+            signals: self.signals,
+            deferrals: self.deferrals,
+            relaunches: self.relaunches,
+            output_bytes: self.output,
         }
     }
 }

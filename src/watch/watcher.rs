@@ -127,7 +127,10 @@ impl Watcher {
                 }
             }
             // It has to be known what is on the screen now, however short it has been there.
-            Order::Nudge(_) => self.reading = Reading::read(&self.sight, &self.policy),
+            Order::Nudge(_) => {
+                self.sight.shown();
+                self.reading = Reading::read(&self.sight, &self.policy);
+            }
             Order::Stop | Order::Abort | Order::Complete => {}
         }
         self.orders.push(order.clone());

@@ -141,6 +141,8 @@ impl Run {
         let mut command = Command::new(&self.argv[0]);
         // The configuration of whoever runs the suite is not part of it; nobody can make a folder in a device.
         command.args(&self.argv[1..]).env("IW", program()).env("XDG_CONFIG_HOME", "/dev/null");
+        // Nor are the runs of others; and no socket of a test is left where they are.
+        command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
         command.envs(self.variables.iter().cloned());
         if let Some(folder) = &self.folder {
             command.current_dir(folder);

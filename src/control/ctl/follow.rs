@@ -30,7 +30,8 @@ pub fn follow(folder: &Path, run: Option<&str>, json: bool) -> Result<Status, Er
         };
         for name in wanted {
             if !calls.contains_key(&name)
-                && let Some(mut call) = Call::new(folder, &name).map_err(Error::refused)?.filter(|call| !call.is_closed())
+                && let Some(mut call) =
+                    Call::new(folder, &name).map_err(Error::refused)?.filter(|call| !call.is_closed())
             {
                 call.ask(&Request::Subscribe);
                 calls.insert(name, call);

@@ -97,7 +97,7 @@ impl Drop for Screen {
 /// What is asked and shown.
 enum Subject<'a> {
     All { folder: &'a Path, round: Option<Round>, found: Vec<Found> },
-    One { call: Call, events: VecDeque<String>, told: Option<(Moment, Told)> },
+    One { call: Box<Call>, events: VecDeque<String>, told: Option<(Moment, Box<Told>)> },
 }
 
 /// Draws until it is told to stop; gives what to exit with.
@@ -108,7 +108,7 @@ pub fn watch(mut screen: Screen, folder: &Path, run: Option<&str>) -> Result<Sta
             let gone = || Error::refused(format!("run {} has just ended", plain(run)));
             let mut call = Call::new(folder, run).map_err(Error::refused)?.ok_or_else(gone)?;
             call.ask(&Request::Subscribe);
-            Subject::One { call, events: VecDeque::new(), told: None }
+            Subject::One { call: Box::new(call), events: VecDeque::new(), told: None }
         }
     };
     let mut signals = Signals::catch().map_err(|error| Error::internal(error.to_string()))?;
@@ -126,9 +126,8 @@ pub fn watch(mut screen: Screen, folder: &Path, run: Option<&str>) -> Result<Sta
         let mut redraw = now >= tick;
         for (signal, _) in if ready.signals { signals.arrived() } else { Vec::new() } {
             match signal {
-                Signal::WINCH => redraw = true,
+                Signal::WINCH | Signal::CONT => redraw = true,
                 Signal::TSTP => suspend(&mut screen)?,
-                Signal::CONT | Signal::CHLD => redraw = true,
                 signal if signal.ends() => return Ok(Status::Signal(signal)),
                 _ => {}
             }
@@ -164,16 +163,19 @@ struct Ready {
 
 fn wait(screen: &Screen, signals: &Signals, subject: &Subject<'_>, left: Duration) -> Ready {
     let watched = subject.watched();
-    let mut fds = vec![
-        PollFd::new(screen.terminal.as_fd(), PollFlags::POLLIN),
-        PollFd::new(signals.as_fd(), PollFlags::POLLIN),
-    ];
+    let mut fds =
+        vec![PollFd::new(screen.terminal.as_fd(), PollFlags::POLLIN), PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
     fds.extend(watched.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)));
     let left = subject.left().map_or(left, |round| round.min(left));
     let polled = poll(&mut fds, timeout(left));
     let is_ready = |fd: &PollFd<'_>| polled.is_ok() && fd.any() == Some(true);
     let calls = watched.iter().zip(&fds[2..]).filter(|(_, fd)| is_ready(fd)).map(|((index, ..), _)| *index).collect();
-    Ready { terminal: is_ready(&fds[0]), signals: is_ready(&fds[1]) || polled.is_err(), calls, nothing: polled == Ok(0) }
+    Ready {
+        terminal: is_ready(&fds[0]),
+        signals: is_ready(&fds[1]) || polled.is_err(),
+        calls,
+        nothing: polled == Ok(0),
+    }
 }
 
 /// What was typed.
@@ -248,7 +250,9 @@ impl Subject<'_> {
         match self {
             Self::All { round, found, .. } => {
                 if let Some(round) = round {
-                    ready.iter().for_each(|index| round.attend(*index));
+                    for index in ready {
+                        round.attend(*index);
+                    }
                 }
                 match round.take_if(|round| round.left().is_none()) {
                     Some(round) => *found = round.end(),
@@ -260,7 +264,7 @@ impl Subject<'_> {
             Self::One { call, events, told } => {
                 for line in call.attend() {
                     match Told::read(&line) {
-                        Some(figures) => *told = Some((now, figures)),
+                        Some(figures) => *told = Some((now, Box::new(figures))),
                         None => events.extend(serde_json::from_str::<Value>(&line).ok().as_ref().and_then(in_a_line)),
                     }
                 }
@@ -296,9 +300,11 @@ impl Subject<'_> {
                 lines
             }
             Self::One { call, events, told } => {
-                let answer = told.as_ref().filter(|(at, _)| now.since(*at) < PATIENCE + TICK).map(|(_, told)| told.clone());
+                let answer =
+                    told.as_ref().filter(|(at, _)| now.since(*at) < PATIENCE + TICK).map(|(_, told)| Told::clone(told));
                 let found = Found { run: call.run.clone(), pid: call.pid, answer };
-                let mut lines = vec![table::cut(&format!("idlewatch: {}   q: quit", plain(&call.run)), width), String::new()];
+                let mut lines =
+                    vec![table::cut(&format!("idlewatch: {}   q: quit", plain(&call.run)), width), String::new()];
                 lines.extend(page::page(&found, Some(width), colours));
                 lines.push(String::new());
                 let room = rows.saturating_sub(lines.len());

@@ -153,12 +153,14 @@ fn answered(run: &str, line: &str, json: bool) -> Result<Status, Error> {
 fn json_line(found: &Found) -> String {
     match &found.answer {
         Some(told) => told.line.clone(),
-        None => json!({ "v": VERSION, "type": "not_answering", "run": found.run, "idlewatchPid": found.pid }).to_string(),
+        None => {
+            json!({ "v": VERSION, "type": "not_answering", "run": found.run, "idlewatchPid": found.pid }).to_string()
+        }
     }
 }
 
 fn lines(all: &[String]) -> String {
-    all.iter().map(|line| format!("{line}\n")).collect()
+    all.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
 /// The columns of the terminal that is printed to.

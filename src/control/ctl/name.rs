@@ -19,7 +19,7 @@ pub fn find(name: Option<&str>, all: &[Found]) -> Result<usize, String> {
         };
     };
     if name == "last" {
-        let newest = all.iter().enumerate().filter(|(_, found)| found.answer.is_some()).next_back();
+        let newest = all.iter().enumerate().rfind(|(_, found)| found.answer.is_some());
         return newest.map(|(index, _)| index).ok_or_else(|| "no run is going on".to_owned());
     }
     let is_pid = |found: &Found| {

@@ -27,9 +27,11 @@ fn fields(event: &Value) -> String {
         let empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         !COMMON.contains(&key.as_str()) && !empty
     });
-    own.map(|(key, value)| format!("{key}={}", value.as_str().map_or_else(|| value.to_string(), |text| format!("'{text}'"))))
-        .collect::<Vec<String>>()
-        .join(" ")
+    own.map(|(key, value)| {
+        format!("{key}={}", value.as_str().map_or_else(|| value.to_string(), |text| format!("'{text}'")))
+    })
+    .collect::<Vec<String>>()
+    .join(" ")
 }
 
 #[cfg(test)]
@@ -43,7 +45,8 @@ mod tests {
             "evidence": "still \u{1b}[31mhere\n"
         });
         assert_eq!(in_a_line(&event).unwrap(), "  0:01:01.0  state            active -> quiet: still [31mhere");
-        let event = serde_json::json!({"type": "exit", "elapsed": 0, "code": 119, "reason": "stopped", "childStatus": null});
+        let event =
+            serde_json::json!({"type": "exit", "elapsed": 0, "code": 119, "reason": "stopped", "childStatus": null});
         assert_eq!(in_a_line(&event).unwrap(), "  0:00:00.0  exit             code=119 reason='stopped'");
         assert_eq!(in_a_line(&serde_json::json!({"type": "ok"})), None);
     }
