@@ -160,7 +160,7 @@ fn example(what: &str, line: &str) -> String {
 }
 
 fn see_also(pages: &[&str]) -> String {
-    let pages: String = pages.iter().map(|page| format!(".BR {} (1),\n", escape(page))).collect();
+    let pages: String = pages.iter().flat_map(|page| [".BR ".to_owned(), escape(page), " (1),\n".to_owned()]).collect();
     format!(".SH \"SEE ALSO\"\n{pages}.BR timeout (1)\n")
 }
 

@@ -2,6 +2,7 @@
 //!
 //! With `IDLEWATCH_BLESS=1` the files are written instead of compared.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::completions;
@@ -47,10 +48,10 @@ fn verbs(command: &clap::Command) -> String {
             })
             .collect();
         let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
-        text += &format!(".TP\n\\fB{}\\fR {}\n{about}.\n", verb.get_name(), words.join(" "));
+        let _ = write!(text, ".TP\n\\fB{}\\fR {}\n{about}.\n", verb.get_name(), words.join(" "));
         for option in verb.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_global_set()) {
             let (name, help) = (option.get_long().unwrap_or_default(), option.get_help().map(ToString::to_string));
-            text += &format!(".RS\n.TP\n\\fB\\-\\-{name}\\fR\n{}.\n.RE\n", help.unwrap_or_default());
+            let _ = write!(text, ".RS\n.TP\n\\fB\\-\\-{name}\\fR\n{}.\n.RE\n", help.unwrap_or_default());
         }
     }
     text
