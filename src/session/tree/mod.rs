@@ -48,7 +48,10 @@ pub fn descendants(root: i32) -> Option<Vec<Process>> {
 pub fn signal_all(root: i32, target: i32, signal: Signal) -> Vec<Process> {
     // A snapshot first: once the first process is gone, its children no longer show whose they were.
     let Some(snapshot) = descendants(root) else {
-        system::signal_target(target, signal);
+        // To kill(2), -1 is everybody.
+        if target != -1 {
+            system::signal_target(target, signal);
+        }
         return Vec::new();
     };
     let refused = snapshot.iter().filter(|process| !system::signal(process, signal)).cloned().collect();
