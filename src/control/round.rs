@@ -18,7 +18,7 @@ use crate::watch::Moment;
 /// A run that does not answer in this time is said not to.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 /// So many are asked at once: there are only so many descriptors.
-const AT_ONCE: usize = 500;
+const AT_ONCE: usize = 200;
 
 /// A run that is going on.
 #[derive(Debug, Clone)]

@@ -38,13 +38,16 @@ impl<W: Write> Timeline<W> {
     }
 }
 
-/// `text` without controls: what a program printed must not reach the reader's terminal as commands, break its lines
-/// or turn its letters round.
+/// `text` in one line without controls: what a program printed must not reach the reader's terminal as commands, nor
+/// turn the rest of the line around.
 pub fn plain(text: &str) -> String {
-    let turns =
-        |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let breaks = |c: char| matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
-    text.chars().filter(|c| !c.is_control() && !turns(*c) && !breaks(*c)).collect()
+    let shown = |c: char| match c {
+        '\n' | '\t' => Some(' '),
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => None,
+        c if c.is_control() => None,
+        c => Some(c),
+    };
+    text.chars().filter_map(shown).collect()
 }
 
 /// A time as it stands on a clock: `1:02:03.4`.

@@ -26,14 +26,15 @@ pub enum Paused {
     Told(Reason),
 }
 
-/// Waits this long between two starts; `lasted` is how long the last run went on. Signals and clients are heard.
+/// Waits this long between two starts; `lasted` is how long the last run went on. Signals and clients are heard;
+/// afterwards signals are held back again.
 pub fn pause(length: Duration, lasted: Moment, records: &mut Records) -> io::Result<Paused> {
-    let clock = Clock::start();
+    let mut clock = Clock::start();
     let mut signals = Signals::catch()?;
-    loop {
+    let paused = loop {
         let left = length.saturating_sub(clock.now().since_start());
         if left.is_zero() {
-            return Ok(Paused::Over);
+            break Paused::Over;
         }
         let resting = records.control.as_ref().is_some_and(Server::is_resting);
         let wait = if resting { left.min(TRY_AGAIN) } else { left };
@@ -45,9 +46,15 @@ pub fn pause(length: Duration, lasted: Moment, records: &mut Records) -> io::Res
         let _ = poll(&mut fds, timeout);
         let ready = fds[1..].iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
         let ready: Vec<_> = watched.iter().map(|(which, ..)| *which).zip(ready).collect();
-        let ends = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
-        if let Some((signal, _)) = signals.arrived().into_iter().find(|(signal, _)| ends.contains(signal)) {
-            return Ok(Paused::Signal(signal));
+        let arrived = signals.arrived();
+        if let Some((signal, _)) = arrived.iter().find(|(signal, _)| signal.ends()) {
+            break Paused::Signal(*signal);
+        }
+        if arrived.iter().any(|(signal, _)| signal.stops()) {
+            let before = clock.now();
+            // Here we stand until somebody continues us.
+            let _ = nix::sys::signal::kill(nix::unistd::getpid(), nix::sys::signal::Signal::SIGSTOP);
+            clock.rewind_to(before);
         }
         if let Some(control) = &mut records.control {
             control.wake();
@@ -57,9 +64,11 @@ pub fn pause(length: Duration, lasted: Moment, records: &mut Records) -> io::Res
         }
         let left = length.saturating_sub(clock.now().since_start());
         if let Some(reason) = serve_paused(left, lasted, records) {
-            return Ok(Paused::Told(reason));
+            break Paused::Told(reason);
         }
-    }
+    };
+    Signals::hold_back()?;
+    Ok(paused)
 }
 
 /// Answers whatever is asked while the command is not there. Gives why it is not to be started again, if somebody

@@ -107,8 +107,7 @@ impl Default for Policy {
 impl Policy {
     /// The share of `limit` at which to warn.
     pub(super) fn warning(&self, limit: Duration) -> Duration {
-        let share = u32::from(self.warn.min(100));
-        limit.checked_mul(share).map_or(limit, |hundredfold| hundredfold / 100)
+        limit.saturating_mul(u32::from(self.warn.min(100))) / 100
     }
 }
 
