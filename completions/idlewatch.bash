@@ -16,8 +16,38 @@ _idlewatch() {
             ",$1")
                 cmd="idlewatch"
                 ;;
+            idlewatch,ctl)
+                cmd="idlewatch__subcmd__ctl"
+                ;;
             idlewatch,replay)
                 cmd="idlewatch__subcmd__replay"
+                ;;
+            idlewatch__subcmd__ctl,complete)
+                cmd="idlewatch__subcmd__ctl__subcmd__complete"
+                ;;
+            idlewatch__subcmd__ctl,explain)
+                cmd="idlewatch__subcmd__ctl__subcmd__explain"
+                ;;
+            idlewatch__subcmd__ctl,extend)
+                cmd="idlewatch__subcmd__ctl__subcmd__extend"
+                ;;
+            idlewatch__subcmd__ctl,history)
+                cmd="idlewatch__subcmd__ctl__subcmd__history"
+                ;;
+            idlewatch__subcmd__ctl,list)
+                cmd="idlewatch__subcmd__ctl__subcmd__list"
+                ;;
+            idlewatch__subcmd__ctl,nudge)
+                cmd="idlewatch__subcmd__ctl__subcmd__nudge"
+                ;;
+            idlewatch__subcmd__ctl,status)
+                cmd="idlewatch__subcmd__ctl__subcmd__status"
+                ;;
+            idlewatch__subcmd__ctl,stop)
+                cmd="idlewatch__subcmd__ctl__subcmd__stop"
+                ;;
+            idlewatch__subcmd__ctl,watch)
+                cmd="idlewatch__subcmd__ctl__subcmd__watch"
                 ;;
             *)
                 ;;
@@ -26,7 +56,7 @@ _idlewatch() {
 
     case "${cmd}" in
         idlewatch)
-            opts="-i -t -s -k -v -q -h -V --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --no-guard --nudge --max-nudges --nudge-wait --signal --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --preserve-status --events --progress-every --report --report-always --checkpoint --record --heartbeat --no-notify --no-history --explain --verbose --quiet --pty --stdin --size --config --print-config --help --version replay"
+            opts="-i -t -s -k -v -q -h -V --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --no-guard --nudge --max-nudges --nudge-wait --signal --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --preserve-status --events --progress-every --report --report-always --checkpoint --record --heartbeat --no-notify --no-history --explain --verbose --quiet --pty --stdin --size --config --print-config --help --version ctl replay"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -259,6 +289,166 @@ _idlewatch() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        idlewatch__subcmd__ctl)
+            opts="-h --json --help list status watch extend nudge stop complete history explain"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__ctl__subcmd__complete)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__ctl__subcmd__explain)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__ctl__subcmd__extend)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__ctl__subcmd__history)
+            opts="-n -h --reason --since --command --number --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --number)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__ctl__subcmd__list)
+            opts="-h --ids --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__ctl__subcmd__nudge)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__ctl__subcmd__status)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__ctl__subcmd__stop)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        idlewatch__subcmd__ctl__subcmd__watch)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         idlewatch__subcmd__replay)
             opts="-v -i -t -h --json --verbose --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -359,13 +549,14 @@ _idlewatch() {
     esac
 }
 
-# The words after the options are a command, with completions of its own; replay is a verb only as the first word.
+# The words after the options are a command, with completions of its own; ctl and replay are verbs only as the first
+# word.
 _idlewatch_words() {
     local i word
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         case $word in
-            replay)
+            ctl | replay)
                 ((i == 1)) && break
                 _idlewatch_command "$i" "$2"
                 return
@@ -386,8 +577,12 @@ _idlewatch_words() {
                 ;;
         esac
     done
-    if ((i == COMP_CWORD && i > 1)) && [[ $2 != -* && ${COMP_WORDS[1]} != replay ]]; then
+    if ((i == COMP_CWORD && i > 1)) && [[ $2 != -* && ${COMP_WORDS[1]} != @(ctl|replay) ]]; then
         _idlewatch_command "$i" "$2"
+        return
+    fi
+    if ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == ctl && ${COMP_WORDS[2]} == @(status|watch|extend|nudge|stop|complete|explain) && $2 != -* ]]; then
+        COMPREPLY=($(compgen -W "last $("${COMP_WORDS[0]}" ctl list --ids 2>/dev/null)" -- "$2"))
         return
     fi
     _idlewatch "$@"

@@ -181,7 +181,42 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -s q -l quiet -d 'Say 
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l print-config -d 'Print every option, its value and where it comes from, as a configuration file, and run nothing'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s V -l version -d 'Print version'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -a "ctl" -d 'Ask and steer the runs that are going on'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -a "replay" -d 'Show what would have happened in a recorded session'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -l json -d 'Print JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -s h -l help -d 'Print help'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -f -a "list" -d 'List the runs that are going on'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -f -a "status" -d 'Show how a run stands, and why that is thought'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -f -a "watch" -d 'Watch all runs, or one and its events, until q is pressed'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -f -a "extend" -d 'Leave a run alone for this long, and let it run this much longer'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -f -a "nudge" -d 'Type a text into a run\'s command, and submit it'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -f -a "stop" -d 'End a run; it exits with 119'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -f -a "complete" -d 'End a run as a success; it exits with 0'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -f -a "history" -d 'Show the runs of the past, the last one last'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and not __fish_seen_subcommand_from list status watch extend nudge stop complete history explain" -f -a "explain" -d 'Say at length why a run is thought to do what it does'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from list" -l ids -d 'Print nothing but their ids'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from list" -l json -d 'Print JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from status" -l json -d 'Print JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from watch" -l json -d 'Print JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from watch" -s h -l help -d 'Print help'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from extend" -l json -d 'Print JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from extend" -s h -l help -d 'Print help'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from nudge" -l json -d 'Print JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from nudge" -s h -l help -d 'Print help'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from stop" -l json -d 'Print JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from complete" -l json -d 'Print JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from complete" -s h -l help -d 'Print help'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l reason -d 'Only those that ended for this reason, for example idle_timeout; \'exited\': by themselves' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l since -d 'Only those that began within this time' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l command -d 'Only those with this text in their command' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -s n -l number -d 'At most this many, the last ones' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l json -d 'Print JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from explain" -l json -d 'Print JSON lines'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from explain" -s h -l help -d 'Print help'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s i -l idle -d 'Act when nothing that counts has changed for this long (\'off\': never)' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s t -l timeout -d 'Act when the command has run this long in total' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l first-output -d 'Act when nothing at all was printed this long after the start' -r
@@ -209,4 +244,6 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l json -d '
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s v -l verbose -d 'Explain each state at length'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 # The words after the options are a command, with completions of its own.
-complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay' -d Command -a '(__fish_complete_subcommand -- -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --events --progress-every --report --checkpoint --record --heartbeat --pty --stdin --size --config)'
+complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay; and not __fish_idlewatch_using_subcommand ctl' -d Command -a '(__fish_complete_subcommand -- -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --events --progress-every --report --checkpoint --record --heartbeat --pty --stdin --size --config)'
+# The runs that are going on.
+complete -c idlewatch -f -n '__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from status watch extend nudge stop complete explain' -d Run -a 'last (idlewatch ctl list --ids 2>/dev/null)'

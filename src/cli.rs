@@ -1,6 +1,7 @@
 //! What was typed. This file and its folder alone know clap; what it means is decided in [`config`](crate::config).
 #![expect(clippy::doc_markdown, reason = "the comments on options are the help text, which is not Markdown")]
 
+mod ctl;
 mod hints;
 mod history;
 mod refusal;
@@ -17,7 +18,8 @@ use crate::error::Error;
 use crate::signal::Signal;
 use crate::watch::{Guard, Pattern, Size};
 
-pub use history::HistoryCli;
+pub use ctl::{CtlCli, CtlVerb};
+pub use history::HistoryArgs;
 pub(crate) use refusal::visible;
 pub use typed::{Arguments, Kind, Known, Typed, known};
 pub use values::{EventsTo, ExitCode, LadderArg, Limit, ReportTo};
@@ -423,24 +425,22 @@ pub enum StdinArg {
 pub enum Invocation {
     /// Run and watch a command.
     Run(Box<Typed<RunCli>>),
-    /// Show the runs of the past.
-    History(Box<HistoryCli>),
     /// Show a recording to the detectors.
     Replay(Box<Typed<ReplayCli>>),
+    /// Ask or steer runs that are going on.
+    Ctl(Box<CtlCli>),
 }
 
 /// Reads the arguments of this process. Where help was asked for, gives it and ends the process.
 pub fn parse() -> Result<Invocation, Error> {
     let args: Vec<OsString> = std::env::args_os().collect();
     match args.get(1) {
-        Some(verb) if verb == "ctl" => match args.get(2) {
-            Some(verb) if verb == "history" => HistoryCli::try_parse_from(&args[2..])
-                .map(|cli| Invocation::History(Box::new(cli)))
-                .map_err(|error| refusal::refusal(&error)),
-            _ => Err(Error::usage("ctl needs a verb; use ctl history, and -- before a command that is called ctl")),
-        },
         Some(verb) if verb == "replay" => {
             Typed::new(args[1..].to_vec()).map(|typed| Invocation::Replay(Box::new(typed)))
+        }
+        Some(verb) if verb == "ctl" => {
+            let ctl = CtlCli::try_parse_from(&args[1..]).map_err(|error| refusal::refusal(&error));
+            ctl.map(|ctl| Invocation::Ctl(Box::new(ctl)))
         }
         _ => Typed::new(args).map(|typed| Invocation::Run(Box::new(typed))),
     }
@@ -456,7 +456,14 @@ pub fn replay_command() -> clap::Command {
     ReplayCli::command()
 }
 
-/// Both, where `replay` has to be a subcommand. For the parser it is none, since a command to run may have that name.
+/// The command line of `ctl`, for its man page.
+pub fn ctl_command() -> clap::Command {
+    CtlCli::command()
+}
+
+/// All, where `ctl` and `replay` have to be subcommands. For the parser they are none, since a command to run may have
+/// such a name.
 pub fn whole_command() -> clap::Command {
-    RunCli::command().subcommand(ReplayCli::command().name("replay"))
+    let replay = ReplayCli::command().name("replay");
+    RunCli::command().subcommand(CtlCli::command().name("ctl")).subcommand(replay)
 }

@@ -15,6 +15,11 @@ impl Error {
         Self { message: message.into(), code: crate::exit::USAGE }
     }
 
+    /// What was asked of a run could not be done: there is no such run, or it refused.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: 1 }
+    }
+
     /// idlewatch itself failed.
     pub fn internal(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: crate::exit::Reason::Error.code() }

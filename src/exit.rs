@@ -23,7 +23,7 @@ pub enum Reason {
     CannotRun,
     /// The command was not found.
     NotFound,
-    /// It had said it was finished and did not exit.
+    /// It had said it was finished and did not exit, or `ctl complete`.
     Completed,
 }
 

@@ -5,6 +5,7 @@
 //! - [`session`] is the shell around it: descriptors, signals, children and the clock.
 //! - [`replay`] shows the core a recording instead ([`cast`]): the same code, recorded time.
 //! - [`report`] tells what happened: JSON lines, words, the history, the post-mortem; [`past`] shows the history.
+//! - [`control`] lets others ask a run: its socket, and `ctl`.
 //! - [`cli`] is what was typed; [`layers`] puts the environment, the configuration file and the profile in front of
 //!   it; [`config`] and [`detection`] are what it means, [`profiles`] what is known of programs.
 //! - [`manual`] is what the man page says beyond the options.
@@ -13,6 +14,7 @@
 pub mod cast;
 pub mod cli;
 pub mod config;
+pub mod control;
 pub mod detection;
 pub mod error;
 pub mod exit;
@@ -40,7 +42,7 @@ use session::{Outcome, Status};
 pub fn run() -> ! {
     let result = cli::parse().and_then(|invocation| match invocation {
         Invocation::Run(typed) => watch_over(*typed),
-        Invocation::History(cli) => past::run(&cli, session::time_of_day()).map(|()| Status::Code(0)),
+        Invocation::Ctl(cli) => guarded(|| control::ctl::run(*cli)),
         Invocation::Replay(typed) => replay::run(*typed).map(|()| Status::Code(0)),
     });
     match result {

@@ -10,7 +10,7 @@ use crate::layers::variable;
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
     let all = [exit_status(), records(), report(), events(), environment(), files(), examples()];
-    all.concat() + &see_also("idlewatch-replay")
+    all.concat() + &see_also(&["idlewatch-ctl", "idlewatch-replay"])
 }
 
 /// The sections that follow the options of `idlewatch replay`.
@@ -19,7 +19,57 @@ pub fn replay_sections() -> String {
                        configuration file as for a run; see\n.BR idlewatch (1).\n";
     let examples = example("See when a recorded session would have been ended:", "idlewatch replay --idle 3m run.cast")
         + &example("The same as JSON lines:", "idlewatch replay --json run.cast");
-    format!("{environment}.SH EXAMPLES\n{examples}{}", see_also("idlewatch"))
+    format!("{environment}.SH EXAMPLES\n{examples}{}", see_also(&["idlewatch"]))
+}
+
+/// The sections that follow the verbs of `idlewatch ctl`.
+pub fn ctl_sections() -> String {
+    let items = |all: &[(&str, &str)]| -> String {
+        let item = |(name, meaning): &(&str, &str)| format!(".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(meaning));
+        all.iter().map(item).collect()
+    };
+    let run = "RUN is the id of a run, the beginning of it, the process id of the command or of idlewatch, or 'last' for the \
+               newest. It can be left out where only one run is going on.";
+    let protocol = "Each run listens on a Unix socket, which only its user can use. It speaks JSON lines: a request in, one \
+                    answer out (ok, error with message, or what was asked for), in their order. Fields that are not known are \
+                    ignored. A line has at most 65536 bytes; a run has at most 128 clients at once, and goes on to answer them \
+                    in the pause before a relaunch.";
+    let requests = items(&[
+        (
+            "{\"type\":\"get_session_stats\"}",
+            "Answered with session_stats: command, pid, state, evidence, limits and counts.",
+        ),
+        ("{\"type\":\"explain\"}", "Answered with explanation, and its text."),
+        (
+            "{\"type\":\"subscribe\"}",
+            "From then on every event is told as well, as with --events. One that is not taken in time is dropped, and dropped says how many were.",
+        ),
+        ("{\"type\":\"extend_timeout\",\"by\":900000}", "By so many milliseconds."),
+        ("{\"type\":\"nudge\",\"text\":\"go on\"}", "Answered when the command has taken it, or has not."),
+        ("{\"type\":\"force_stop\"}", "The run exits with 119."),
+        ("{\"type\":\"force_complete\"}", "The run exits with 0."),
+    ]);
+    let status = items(&[
+        ("0", "It was done."),
+        ("1", "There is no such run, or it refused, or does not answer."),
+        ("2", "The arguments are wrong."),
+    ]);
+    let files = items(&[
+        ("$XDG_RUNTIME_DIR/idlewatch/RUN.sock", "The socket of a run."),
+        (
+            "/tmp/idlewatch-UID/RUN.sock",
+            "The same where XDG_RUNTIME_DIR is not set or belongs to somebody else. A folder that others can look into is not used.",
+        ),
+    ]);
+    let examples = example("What is going on?", "idlewatch ctl list")
+        + &example("Give the only run a quarter of an hour more:", "idlewatch ctl extend 15m")
+        + &example("Follow the newest run as JSON lines:", "idlewatch ctl watch last --json");
+    format!(
+        ".SH RUNS\n{}\n.SH PROTOCOL\n{}\n{requests}.SH \"EXIT STATUS\"\n{status}.SH FILES\n{files}.SH EXAMPLES\n{examples}{}",
+        escape(run),
+        escape(protocol),
+        see_also(&["idlewatch", "idlewatch-replay"])
+    )
 }
 
 fn exit_status() -> String {
@@ -132,6 +182,7 @@ fn environment() -> String {
                 .to_owned(),
         ),
         ("XDG_STATE_HOME".to_owned(), "Where the folder of the history is; else $HOME/.local/state.".to_owned()),
+        ("XDG_RUNTIME_DIR".to_owned(), "Where the folder of the control sockets is; else one under /tmp.".to_owned()),
         ("NO_COLOR".to_owned(), "If set, messages are without colour.".to_owned()),
     ];
     let mut text =
@@ -204,8 +255,9 @@ fn example(what: &str, line: &str) -> String {
     format!(".PP\n{}\n.PP\n.nf\n.RS\n{}\n.RE\n.fi\n", escape(what), escape(line))
 }
 
-fn see_also(page: &str) -> String {
-    format!(".SH \"SEE ALSO\"\n.BR {} (1),\n.BR timeout (1)\n", escape(page))
+fn see_also(pages: &[&str]) -> String {
+    let pages: String = pages.iter().flat_map(|page| [".BR ".to_owned(), escape(page), " (1),\n".to_owned()]).collect();
+    format!(".SH \"SEE ALSO\"\n{pages}.BR timeout (1)\n")
 }
 
 fn escape(text: &str) -> String {

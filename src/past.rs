@@ -4,7 +4,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::SystemTime;
 
-use crate::cli::HistoryCli;
+use crate::cli::HistoryArgs;
 use crate::error::Error;
 use crate::report::history::{self, PastRun};
 use crate::report::history_table::{Look, table};
@@ -14,14 +14,14 @@ use crate::report::say;
 const LONGEST: usize = 60;
 
 /// Prints the runs that were asked for, as seen at `now`.
-pub fn run(cli: &HistoryCli, now: SystemTime) -> Result<(), Error> {
+pub fn run(cli: &HistoryArgs, json: bool, now: SystemTime) -> Result<(), Error> {
     let Some(folder) = history::folder() else {
         return Err(Error::usage("there is no history without HOME or XDG_STATE_HOME; set one of them to a folder"));
     };
     let all = history::read(&folder)
         .map_err(|error| Error::internal(format!("cannot read the history in {}: {error}", folder.display())))?;
     let runs = chosen(all, cli, now);
-    let text = if cli.json {
+    let text = if json {
         let lines = runs.iter().filter_map(|run| serde_json::to_string(run).ok());
         lines.map(|line| line + "\n").collect()
     } else if runs.is_empty() {
@@ -38,7 +38,7 @@ pub fn run(cli: &HistoryCli, now: SystemTime) -> Result<(), Error> {
     }
 }
 
-fn chosen(all: Vec<PastRun>, cli: &HistoryCli, now: SystemTime) -> Vec<PastRun> {
+fn chosen(all: Vec<PastRun>, cli: &HistoryArgs, now: SystemTime) -> Vec<PastRun> {
     let since = cli.since.and_then(|since| now.checked_sub(since));
     let fits = |run: &PastRun| {
         let recent = |since| humantime::parse_rfc3339_weak(&run.at).is_ok_and(|began| began >= since);

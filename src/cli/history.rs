@@ -1,22 +1,14 @@
 //! `idlewatch ctl history`: which runs of the past are shown.
 
-use clap::Parser;
+use clap::Args;
 
 use super::values;
 use crate::exit::Reason;
 
-/// `idlewatch ctl history [OPTIONS]`
-#[derive(Debug, Clone, Parser)]
-#[command(
-    name = "idlewatch ctl history",
-    about = "Show the runs of the past, the last one last",
-    args_override_self = true
-)]
-pub struct HistoryCli {
-    /// Print them as JSON lines
-    #[arg(long)]
-    pub json: bool,
-
+/// Which runs of the past.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(args_override_self = true)]
+pub struct HistoryArgs {
     /// Only those that ended for this reason, for example idle_timeout; 'exited': by themselves
     #[arg(long, value_name = "REASON", value_parser = reason)]
     pub reason: Option<String>,

@@ -50,6 +50,26 @@ fn words(error: &clap::Error) -> String {
         ErrorKind::MissingRequiredArgument if context(error, ContextKind::InvalidArg).contains("FILE.cast") => {
             "no recording to show; name it last, as in: idlewatch replay --idle 5m run.cast".to_owned()
         }
+        ErrorKind::MissingRequiredArgument if context(error, ContextKind::InvalidArg).contains("<DUR>") => {
+            "no duration; write it last, as in: idlewatch ctl extend 15m".to_owned()
+        }
+        ErrorKind::MissingRequiredArgument if context(error, ContextKind::InvalidArg).contains("<TEXT>") => {
+            "no text to type; write it last, as in: idlewatch ctl nudge 'go on'".to_owned()
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            let command = super::ctl_command();
+            let verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+            format!("ctl needs a verb; there are {}", verbs.join(", "))
+        }
+        ErrorKind::InvalidSubcommand => {
+            let near = context(error, ContextKind::SuggestedSubcommand);
+            let hint = if near.is_empty() {
+                "see idlewatch ctl --help".to_owned()
+            } else {
+                format!("did you mean '{}'?", near.replace(", ", "' or '"))
+            };
+            format!("ctl has no verb '{}'; {hint}", visible(&context(error, ContextKind::InvalidSubcommand)))
+        }
         ErrorKind::MissingRequiredArgument => {
             "no COMMAND to run; write it last, as in: idlewatch --idle 5m -- make all".to_owned()
         }

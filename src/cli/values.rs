@@ -114,15 +114,7 @@ pub(super) fn regex(text: &str) -> Result<Pattern, String> {
 }
 
 pub(super) fn nudge_text(text: &str) -> Result<String, String> {
-    match text.chars().find(|letter| letter.is_control() && *letter != '\n' && *letter != '\t') {
-        None if text.trim().is_empty() => {
-            Err("there is nothing to type in it; write a text such as 'go on'".to_owned())
-        }
-        None => Ok(text.to_owned()),
-        Some(control) => {
-            Err(format!("it holds the control character {control:?}; use a step such as key:esc for keys"))
-        }
-    }
+    crate::control::typeable(text)
 }
 
 /// Longer than anything runs, and short enough to be counted with.
@@ -138,6 +130,13 @@ fn span(text: &str) -> Result<Duration, String> {
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     span(text).map_err(|error| format!("{error}; write it like 90s, 5m or '1h 30m'"))
+}
+
+pub(super) fn positive(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("that is no time at all; write it like 90s, 5m or '1h 30m'".to_owned()),
+        some => Ok(some),
+    }
 }
 
 pub(super) fn limit(text: &str) -> Result<Limit, String> {

@@ -5,11 +5,12 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
+use super::Stats;
 use crate::exit::Reason;
 use crate::watch::{Event, Moment};
 
 /// The version of the format.
-const VERSION: u8 = 1;
+pub const VERSION: u8 = 1;
 
 /// Writes the events of one run.
 #[derive(Debug)]
@@ -50,10 +51,12 @@ enum Body<'e> {
     Reason { reason: &'static str },
     Gap { length: u64 },
     Relaunched { count: u32, why: &'e str, delay: u64, command: &'e str },
+    Stats(&'e Stats),
     Nothing {},
 }
 
-fn milliseconds(duration: Duration) -> u64 {
+/// A time in whole milliseconds.
+pub fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -128,13 +131,21 @@ impl<W: Write> JsonLines<W> {
             }
             Event::AnalysisLost => ("analysis_lost", Body::Nothing {}),
         };
-        let elapsed = at.since_start();
+        self.write_object(when, at, kind, body)
+    }
+
+    /// Writes how the run stands as one line.
+    pub fn write_stats(&mut self, when: SystemTime, at: Moment, stats: &Stats) -> io::Result<()> {
+        self.write_object(when, at, "session_stats", Body::Stats(stats))
+    }
+
+    fn write_object(&mut self, when: SystemTime, at: Moment, kind: &'static str, body: Body<'_>) -> io::Result<()> {
         let object = Object {
             v: VERSION,
             kind,
             at: humantime::format_rfc3339_millis(when).to_string(),
             run: &self.run,
-            elapsed: milliseconds(elapsed),
+            elapsed: milliseconds(at.since_start()),
             body,
         };
         serde_json::to_writer(&mut self.out, &object)?;

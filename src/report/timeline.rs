@@ -50,7 +50,8 @@ pub fn plain(text: &str) -> String {
     text.chars().filter_map(shown).collect()
 }
 
-fn clock(elapsed: Duration) -> String {
+/// A time as it stands on a clock: `1:02:03.4`.
+pub fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     format!("{}:{:02}:{:02}.{}", seconds / 3600, seconds / 60 % 60, seconds % 60, elapsed.subsec_millis() / 100)
 }

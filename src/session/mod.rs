@@ -24,6 +24,7 @@ mod monitor;
 mod notes;
 mod notify;
 mod outlet;
+mod pause;
 mod perform;
 mod place;
 mod prompt;
@@ -36,6 +37,7 @@ mod relaunch;
 mod relay;
 mod run;
 mod scribe;
+mod serve;
 mod setup;
 mod shell;
 mod signals;
@@ -43,6 +45,7 @@ mod sink;
 mod spawn;
 mod status;
 mod streams;
+mod tally;
 mod terminal;
 mod tree;
 mod typeahead;
@@ -59,7 +62,11 @@ use nix::poll::PollFlags;
 pub use run::run;
 pub use status::Status;
 
-use self::clock::Clock;
+pub(crate) use self::clock::Clock;
+pub(crate) use self::signals::Signals;
+pub(crate) use self::sink::Sink;
+pub(crate) use self::terminal::Terminal;
+
 use self::gaps::{Gap, Gaps};
 use self::guards::Guards;
 use self::heartbeat::Heartbeat;
@@ -75,17 +82,11 @@ use self::ready::Watched;
 use self::records::Records;
 use self::relay::{Found, Keyboard, Source};
 use self::shell::Shells;
-use self::signals::{Origin, Signals};
-use self::sink::Sink;
-use self::terminal::Terminal;
+use self::signals::Origin;
+use crate::control::{Server, TRY_AGAIN};
 use crate::exit::Reason;
 use crate::signal::Signal;
 use crate::watch::{Action, Answer, Moment, Observation, Size, Watcher};
-
-/// The time of day.
-pub fn time_of_day() -> std::time::SystemTime {
-    Clock::time_of_day()
-}
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,10 +142,14 @@ struct Session {
     answers: Vec<Answer>,
     notes: Notes,
     records: Records,
-    /// How often, and when next, the events tell the progress.
+    /// How often the progress is told to those who listen.
+    progress_every: Option<Duration>,
+    /// The same, and when next, while somebody does.
     progress: Option<(Duration, Moment)>,
     /// Says that the command is still there.
     heartbeat: Option<Heartbeat>,
+    /// The command reads from its terminal: something can be typed into it.
+    reads_pty: bool,
     /// A question to the person, while it is shown.
     prompt: Option<Prompt>,
     /// What lies below it, where a prompt may come.
@@ -185,7 +190,9 @@ impl Session {
             } else {
                 let progress = self.progress.map(|(_, next)| next);
                 let beat = self.heartbeat.as_ref().map(Heartbeat::deadline);
-                let others = [self.shells.deadline(), progress, beat, self.records.deadline()];
+                let resting = self.records.control.as_ref().is_some_and(Server::is_resting);
+                let door = resting.then(|| now + TRY_AGAIN);
+                let others = [self.shells.deadline(), progress, beat, self.records.deadline(), door];
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             self.gaps.asleep = now;
@@ -207,6 +214,13 @@ impl Session {
             }
             if self.watcher.deadline().is_some_and(|deadline| now >= deadline) {
                 self.observe(&Observation::Elapsed);
+            }
+            // After everything else: whoever asks waits for the relay, never the other way round.
+            if let Some(control) = &mut self.records.control {
+                control.wake();
+                if control.has_guests() {
+                    self.serve();
+                }
             }
         }
     }
@@ -244,6 +258,11 @@ impl Session {
                 }
                 self.sinks[index].flush();
                 self.check_sink(index);
+            }
+            Watched::Control(which) => {
+                if let Some(control) = &mut self.records.control {
+                    control.attend(which, events);
+                }
             }
         }
     }
@@ -286,6 +305,7 @@ impl Session {
         if !bytes.is_empty() {
             let (stream, sink, answer) = (source.stream, source.sink, source.answer);
             self.sinks[sink].take(bytes);
+            self.records.tally.output += bytes.len() as u64;
             if self.sources[index].is_terminal() {
                 self.modes.follow(bytes);
                 if let Some(mut drawn) = self.drawn.take() {

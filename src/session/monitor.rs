@@ -189,10 +189,9 @@ impl Watchman {
             if self.launch.place != Place::Ours {
                 let _ = send(-self.group, Signal::KILL);
             }
+            // The command itself may be gone already, by the hangup that came before we noticed; the rest is not.
             let target = if self.launch.place == Place::Ours { self.child } else { -self.group };
-            if target != -1 {
-                tree::signal_all(own, target, Signal::KILL);
-            }
+            tree::signal_all(own, target, Signal::KILL);
             // SAFETY: no status is asked for.
             while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
             if tree::descendants(own).is_none_or(|left| left.is_empty()) {

@@ -8,6 +8,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::Session;
 use super::prompt::Prompt;
+use crate::control::{Server, Which};
 
 /// What a descriptor in the poll set means.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +29,8 @@ pub enum Watched {
     Sink(usize),
     /// A reader takes more of the records.
     Records,
+    /// Somebody asks something of the run.
+    Control(Which),
 }
 
 impl Session {
@@ -65,6 +68,9 @@ impl Session {
             }
         }
         watched.extend(self.records.behind().map(|fd| (Watched::Records, PollFd::new(fd, output))));
+        for (which, fd, flags) in self.records.control.iter().flat_map(Server::watched) {
+            watched.push((Watched::Control(which), PollFd::new(fd, flags)));
+        }
         let (names, mut fds): (Vec<Watched>, Vec<PollFd<'_>>) = watched.into_iter().unzip();
         // Rounded up: a wake-up before the deadline would only have to wait again.
         let mut timeout = timeout.map_or(PollTimeout::NONE, |timeout| {

@@ -9,14 +9,16 @@ use super::events::{self, Events, Loss};
 use super::notify::{self, Notify};
 use super::record::Recorder;
 use super::scribe::Scribe;
+use super::tally::Tally;
 use crate::config::{Config, Say};
+use crate::control::Server;
 use crate::error::Error;
-use crate::report::{Tally, history, plain, say};
+use crate::report::{self, history, plain, say};
 use crate::watch::{Event, Moment, Observation, Size};
 
 /// What the history will say of this run.
 struct History {
-    tally: Tally,
+    tally: report::Tally,
     run: String,
     at: String,
     says: bool,
@@ -37,6 +39,8 @@ impl History {
 /// Everything that listens to a run.
 #[derive(Default)]
 pub struct Records {
+    /// What the run is called, in every record.
+    run: String,
     events: Option<Events>,
     scribe: Option<Scribe>,
     recorder: Option<Recorder>,
@@ -45,14 +49,19 @@ pub struct Records {
     /// What is still to be said about what was lost.
     losses: Vec<Loss>,
     says: bool,
+    /// The socket, once the command runs.
+    pub control: Option<Server>,
+    /// What has happened so far.
+    pub tally: Tally,
 }
 
 impl Records {
     /// Opens what was asked for. What cannot be opened is said, and the run goes on without it.
     pub fn open(config: &Config) -> Result<Self, Error> {
         let run = events::run_name();
-        let started = Clock::time_of_day();
-        let mut records = Self { says: config.say >= Say::Warnings, ..Self::default() };
+        let tally = Tally::default();
+        let started = tally.started;
+        let mut records = Self { tally, says: config.say >= Say::Warnings, ..Self::default() };
         records.scribe = Scribe::new(config, run.clone(), started);
         if let Some(to) = &config.events {
             let opened = Events::open(to, run.clone(), started)?;
@@ -62,12 +71,13 @@ impl Records {
             records.recorder = records.opened(Recorder::open(path));
         }
         records.history = config.history.then(|| History {
-            tally: Tally::default(),
-            run,
+            tally: report::Tally::default(),
+            run: run.clone(),
             at: humantime::format_rfc3339_seconds(started).to_string(),
             says: config.say >= Say::Everything,
         });
         records.notify = if config.notify { Notify::find() } else { None };
+        records.run = run;
         records.say_losses();
         Ok(records)
     }
@@ -76,9 +86,24 @@ impl Records {
         opened.map_err(|loss| self.losses.push(loss)).ok()
     }
 
-    /// How often the progress is to be told, if anybody listens.
+    /// Begins to listen on the run's socket, if it does not yet. In words why not, where it cannot.
+    ///
+    /// Only once the command runs, so that it does not wait for this.
+    pub fn listen(&mut self) -> Result<(), String> {
+        if self.control.is_none() {
+            self.control = Some(Server::open(&self.run, self.tally.started)?);
+        }
+        Ok(())
+    }
+
+    /// Whether anybody wants to be told the progress.
+    pub fn are_followed(&self) -> bool {
+        self.events.is_some() || self.control.as_ref().is_some_and(Server::is_followed)
+    }
+
+    /// How often the progress is to be told, if at all.
     pub fn progress_every(&self, config: &Config) -> Option<Duration> {
-        config.progress_every.filter(|_| self.events.is_some())
+        config.progress_every.filter(|_| self.are_followed())
     }
 
     /// Whoever writes the report, if one was asked for.
@@ -148,6 +173,10 @@ impl Records {
     /// Takes in an event of the run that has gone on for `at`.
     pub fn event(&mut self, at: Moment, event: &Event) {
         let when = Clock::time_of_day();
+        self.tally.note(event);
+        if let Some(control) = &mut self.control {
+            control.event(when, at, event);
+        }
         if let Some(scribe) = &mut self.scribe {
             scribe.event(when, at, event);
         }

@@ -2,9 +2,10 @@
 
 use std::os::fd::RawFd;
 
+use super::pause::{Paused, pause};
 use super::records::Records;
 use super::relaunch::{Again, Relaunches};
-use super::{Outcome, Session, Status, inherited, signals};
+use super::{Outcome, Session, Status, inherited};
 use crate::cli::EventsTo;
 use crate::config::{Config, Say};
 use crate::error::Error;
@@ -54,18 +55,22 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         }
         let Again { count, why, delay, .. } = again.clone();
         let event = Event::Relaunched { count, why, delay, command: again.command() };
-        records.event(Moment::after_start(lasted), &event);
+        let lasted = Moment::after_start(lasted);
+        records.event(lasted, &event);
         records.say_losses();
-        let mut left = again.delay;
-        while !left.is_zero() {
-            records.pause();
-            let part = records.longest_pause().map_or(left, |longest| longest.min(left));
-            if let Some(signal) = signals::pause(part).map_err(|error| Error::internal(error.to_string()))? {
+        match pause(again.delay, lasted, records).map_err(|error| Error::internal(error.to_string()))? {
+            Paused::Over => {}
+            Paused::Signal(signal) => {
                 let outcome = Outcome::Itself(Status::Signal(signal));
                 records.conclude(config, outcome, false);
                 return Ok(outcome);
             }
-            left -= part;
+            Paused::Told(reason) => {
+                let (Outcome::Itself(status) | Outcome::Ended(_, status)) = outcome;
+                let outcome = Outcome::Ended(reason, status);
+                records.conclude(config, outcome, false);
+                return Ok(outcome);
+            }
         }
         argv = again.argv;
     }

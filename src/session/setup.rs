@@ -20,7 +20,7 @@ use super::heartbeat::Heartbeat;
 use super::link::News;
 use super::modes::Modes;
 use super::monitor::Monitor;
-use super::notes::Notes;
+use super::notes::{Notes, Tone};
 use super::place::Place;
 use super::prompt::Drawn;
 use super::pty::Pty;
@@ -35,7 +35,7 @@ use super::spawn::{Given, Launch};
 use super::streams::{Input, Output, Own, Plan, Surroundings};
 use super::terminal::{Terminal, replace_standard_streams};
 use super::{Session, inherited, signals, tree, typeahead};
-use crate::config::Config;
+use crate::config::{Config, Say};
 use crate::error::Error;
 use crate::report::plain;
 use crate::signal::Signal;
@@ -229,8 +229,10 @@ impl Session {
             shells: Shells::default(),
             answers: Vec::new(),
             notes: Notes::new(config.say),
+            progress_every: config.progress_every,
             progress: records.progress_every(config).map(|every| (every, Moment::START + every)),
             heartbeat: config.heartbeat.map(Heartbeat::new),
+            reads_pty: plan.stdin == Input::Pty,
             records,
             files,
             prompt: None,
@@ -249,6 +251,9 @@ impl Session {
         session.records.begin(Size { cols: size.cols, rows: size.rows }, &words);
         session.report(&Event::Started { command: words, pid: child });
         session.set_attended(has_person && ground.in_front);
+        if let Err(why) = session.records.listen() {
+            session.tell(Say::Everything, Tone::Remark, &format!("no control socket: {why}"));
+        }
         Ok(session)
     }
 }

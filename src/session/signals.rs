@@ -100,35 +100,6 @@ pub fn send(target: i32, signal: Signal) -> nix::Result<()> {
     Errno::result(unsafe { libc::kill(target, signal.number()) }).map(drop)
 }
 
-/// Waits this long between two runs. Gives the signal that ends the program meanwhile, if one comes. Afterwards signals
-/// are held back again.
-pub fn pause(length: std::time::Duration) -> io::Result<Option<Signal>> {
-    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-    let mut clock = super::clock::Clock::start();
-    let mut signals = Signals::catch()?;
-    let ended = loop {
-        let left = length.saturating_sub(clock.now().since_start());
-        if left.is_zero() {
-            break None;
-        }
-        let timeout = PollTimeout::try_from(left.as_millis().min(60_000) as i32 + 1).unwrap_or(PollTimeout::MAX);
-        // An interrupted wait is only shorter.
-        let _ = poll(&mut [PollFd::new(signals.as_fd(), PollFlags::POLLIN)], timeout);
-        let arrived = signals.arrived();
-        if let Some((signal, _)) = arrived.iter().find(|(signal, _)| signal.ends()) {
-            break Some(*signal);
-        }
-        if arrived.iter().any(|(signal, _)| signal.stops()) {
-            let before = clock.now();
-            // Here we stand until somebody continues us.
-            let _ = send(nix::unistd::getpid().as_raw(), Signal::STOP);
-            clock.rewind_to(before);
-        }
-    };
-    Signals::hold_back()?;
-    Ok(ended)
-}
-
 fn default_action(signal: Nix) -> io::Result<()> {
     let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
     // SAFETY: the default action runs no code of ours.

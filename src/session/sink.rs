@@ -46,6 +46,11 @@ impl Sink {
         Self::new(fd, How::Own)
     }
 
+    /// Writes to a socket that is ours.
+    pub fn socket(fd: OwnedFd) -> Self {
+        Self::new(fd, How::Socket)
+    }
+
     /// Writes to one of our own streams.
     pub fn stream(fd: BorrowedFd<'_>) -> io::Result<Self> {
         let file = std::fs::File::from(fd.try_clone_to_owned()?);

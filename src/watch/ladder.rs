@@ -121,6 +121,8 @@ pub(super) struct Ladder {
     episode: Option<Episode>,
     fate: Option<Fate>,
     nudge: Option<Nudge>,
+    /// What a person wants typed, and whether it is known by now what the command is doing.
+    asked: Option<(String, bool)>,
     /// How many nudges were sent in this run.
     sent: usize,
     /// Until then nothing is done: somebody said so.
@@ -168,7 +170,19 @@ impl Ladder {
             self.fate = Some(Fate { reason, asked: now, killed: false, relaunch: false });
         }
         self.episode = None;
-        self.nudge = None;
+        (self.nudge, self.asked) = (None, None);
+    }
+
+    /// Why this order cannot be carried out now, if so.
+    pub(super) fn refusal(&self, order: &Order) -> Option<String> {
+        match self.fate {
+            Some(fate) => Some(format!("the command is being ended already: {}", fate.reason.meaning())),
+            None if !matches!(order, Order::Nudge(_)) => None,
+            None => {
+                let busy = self.nudge.is_some() || self.asked.is_some();
+                busy.then(|| "another nudge is being typed".to_owned())
+            }
+        }
     }
 
     /// Whether everything was done to end the command.
@@ -187,16 +201,17 @@ impl Ladder {
             }
             return;
         }
+        self.go_on_nudging(situation, actions);
+        self.send_asked(situation, actions);
         if self.held.is_some_and(|held| now < held) {
             return;
         }
-        self.go_on_nudging(situation, actions);
         let Some(trouble) = situation.trouble() else {
             self.end_episode(actions);
             return;
         };
         self.begin(trouble, situation, actions);
-        while self.nudge.is_none() && self.fate.is_none() && self.step(situation, actions) {}
+        while self.nudge.is_none() && self.asked.is_none() && self.fate.is_none() && self.step(situation, actions) {}
     }
 
     fn begin(&mut self, trouble: Reason, situation: &Situation<'_>, actions: &mut Vec<Action>) {
@@ -309,7 +324,11 @@ impl Ladder {
     /// Ends the command: asks now, insists later.
     fn end(&mut self, now: Moment, reason: Reason, relaunch: bool, policy: &Policy, actions: &mut Vec<Action>) {
         self.end_episode(actions);
-        self.nudge = None;
+        let unfinished = self.nudge.take().map(|nudge| nudge.text).or_else(|| self.asked.take().map(|(text, _)| text));
+        if let Some(text) = unfinished {
+            let failed = Some("the command was told to end".to_owned());
+            actions.push(Action::Report(Event::Nudged { text, failed }));
+        }
         let signal = policy.ending.signal;
         self.fate = Some(Fate { reason, asked: now, killed: signal == Signal::KILL, relaunch });
         actions.push(Action::Signal { signal, reason });
@@ -331,6 +350,20 @@ impl Ladder {
             Err(why) => Some(why.to_owned()),
         };
         actions.push(Action::Report(Event::Nudged { text: text.to_owned(), failed }));
+    }
+
+    /// Types what a person wants typed, once somebody has looked what it would be typed into.
+    fn send_asked(&mut self, situation: &Situation<'_>, actions: &mut Vec<Action>) {
+        let typing = situation.typed.is_some_and(|typed| situation.now.since(typed) < TYPING);
+        match self.asked.take() {
+            None => {}
+            Some((text, false)) => self.asked = Some((text, true)),
+            Some((text, true)) if typing => {
+                let failed = Some("somebody is typing".to_owned());
+                actions.push(Action::Report(Event::Nudged { text, failed }));
+            }
+            Some((text, true)) => self.send(&text, true, situation, actions),
+        }
     }
 
     fn go_on_nudging(&mut self, situation: &Situation<'_>, actions: &mut Vec<Action>) {
@@ -371,10 +404,10 @@ impl Ladder {
         match order {
             Order::Extend(by) => {
                 self.end_episode(actions);
-                self.held = Some(now + *by);
+                self.held = self.held.max(Some(now + *by));
                 actions.push(Action::Report(Event::TimeoutExtended { by: *by }));
             }
-            Order::Stop | Order::Abort | Order::Complete if self.fate.is_none() => {
+            Order::Stop | Order::Abort | Order::Complete => {
                 let (reason, event) = match order {
                     Order::Complete => (Reason::Completed, Event::ForceCompleted),
                     Order::Abort => (Reason::Aborted, Event::ForceStopped { reason: Reason::Aborted }),
@@ -383,10 +416,10 @@ impl Ladder {
                 actions.push(Action::Report(event));
                 self.end(now, reason, false, situation.policy, actions);
             }
-            Order::Nudge(text) if self.fate.is_none() && self.nudge.is_none() => {
-                self.send(text, true, situation, actions);
+            Order::Nudge(text) => {
+                self.asked = Some((text.clone(), false));
+                actions.push(Action::Look);
             }
-            Order::Stop | Order::Abort | Order::Complete | Order::Nudge(_) => {}
         }
     }
 
@@ -397,7 +430,8 @@ impl Ladder {
         }
         let bounds = Bounds { idle: policy.idle.unwrap_or_default(), cap: policy.max_idle, since };
         let episode = self.episode.as_ref();
-        let soon = self.nudge.as_ref().map(|_| now + Duration::from_millis(100));
+        let typing = self.nudge.is_some() || self.asked.is_some();
+        let soon = typing.then(|| now + Duration::from_millis(100));
         [
             self.held,
             soon,

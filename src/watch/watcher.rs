@@ -113,11 +113,35 @@ impl Watcher {
             }
             Observation::Attended(attended) => self.attended = *attended,
             Observation::Answered(answers) => self.answers = Some(answers.clone()),
-            Observation::Told(order) => self.orders.push(order.clone()),
+            Observation::Told(order) => self.take_order(now, order),
             Observation::Exited => self.exited = true,
             Observation::Elapsed => {}
         }
         self.decide(now)
+    }
+
+    /// What is refused is dropped: whoever gives an order can ask before ([`refusal`](Self::refusal)).
+    fn take_order(&mut self, now: Moment, order: &Order) {
+        if self.refusal(order).is_some() {
+            return;
+        }
+        match order {
+            Order::Extend(by) => {
+                if let Some(timeout) = self.policy.timeout {
+                    // Of what is over already, nothing is left to add to.
+                    let longer = timeout.max(now.since_start()).saturating_add(*by);
+                    self.policy.timeout = Some(longer);
+                    self.warned_of_timeout = now.since_start() >= self.policy.warning(longer);
+                }
+            }
+            // It has to be known what is on the screen now, however short it has been there.
+            Order::Nudge(_) => {
+                self.sight.shown();
+                self.reading = Reading::read(&self.sight, &self.policy);
+            }
+            Order::Stop | Order::Abort | Order::Complete => {}
+        }
+        self.orders.push(order.clone());
     }
 
     /// When to call [`observe`](Self::observe) with [`Observation::Elapsed`] if nothing happens before.
@@ -142,6 +166,22 @@ impl Watcher {
     /// What the command is doing.
     pub const fn state(&self) -> State {
         self.state
+    }
+
+    /// Why it is thought to do that, in words.
+    pub fn evidence(&self, now: Moment) -> String {
+        let now = now.max(self.now);
+        self.facts().evidence(now, self.state)
+    }
+
+    /// What it goes by, extensions included.
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Why this order cannot be carried out now, if so.
+    pub fn refusal(&self, order: &Order) -> Option<String> {
+        if self.exited { Some("the command has ended".to_owned()) } else { self.ladder.refusal(order) }
     }
 
     /// How long nothing that counts has changed.
@@ -276,12 +316,6 @@ impl Watcher {
     fn climb(&mut self, now: Moment, actions: &mut Vec<Action>) {
         let mut ladder = std::mem::take(&mut self.ladder);
         let (answers, orders) = (self.answers.take(), std::mem::take(&mut self.orders));
-        for order in &orders {
-            if let (Order::Extend(by), Some(timeout)) = (order, &mut self.policy.timeout) {
-                *timeout += *by;
-                self.warned_of_timeout = false;
-            }
-        }
         let clocks = &self.sight.clocks;
         let situation = Situation {
             now,

@@ -1,9 +1,9 @@
 //! The completions: what clap generates, and around it the two things it cannot know: that the words after the options
-//! are a command with completions of its own, and that `replay` is a verb only as the first word.
+//! are a command with completions of its own, and that `ctl` and `replay` are verbs only as the first word, and which runs are going on.
 
 use clap::{ArgAction, Command};
 use clap_complete::Shell;
-use idlewatch::cli::{command, replay_command, whole_command};
+use idlewatch::cli::{command, ctl_command, replay_command, whole_command};
 
 use crate::support::{Run, has};
 
@@ -24,9 +24,17 @@ fn with_value() -> Vec<String> {
     written.collect()
 }
 
+/// The verbs of `ctl` that take a run.
+fn of_a_run() -> Vec<String> {
+    let command = ctl_command();
+    let takes = command.get_subcommands().filter(|verb| verb.get_positionals().any(|arg| arg.get_id() == "run"));
+    takes.map(|verb| verb.get_name().to_owned()).collect()
+}
+
 pub fn bash() -> String {
     let generated = generate(Shell::Bash, whole_command(), "idlewatch");
     let wrapper = include_str!("completions/wrapper.bash").replace("WITH_VALUE", &with_value().join("|"));
+    let wrapper = wrapper.replace("OF_A_RUN", &of_a_run().join("|"));
     let tail = generated.find("\nif [[ \"${BASH_VERSINFO[0]}\" -eq 4").expect("the end of the script");
     format!("{}\n\n{wrapper}", generated[..tail].trim_end())
 }
@@ -34,12 +42,18 @@ pub fn bash() -> String {
 pub fn zsh() -> String {
     let body = |text: String| {
         let tail = text.find("if [ \"$funcstack[1]\"").expect("the end of the script");
-        text[..tail].replace("#compdef idlewatch-replay\n", "").trim().to_owned()
+        let text = text[..tail].replace("#compdef idlewatch-replay\n", "").replace("#compdef idlewatch-ctl\n", "");
+        text.trim().to_owned()
     };
     let run = body(generate(Shell::Zsh, command(), "idlewatch")).replace("_idlewatch() {", "_idlewatch_run() {");
     let replay = body(generate(Shell::Zsh, replay_command(), "idlewatch-replay"));
     let replay = replay.replace("autoload -U is-at-least\n", "");
-    format!("{run}\n\n{}\n\n{}", replay.trim(), include_str!("completions/wrapper.zsh"))
+    let ctl = body(generate(Shell::Zsh, ctl_command().name("idlewatch-ctl"), "idlewatch-ctl"))
+        .replace("autoload -U is-at-least\n", "");
+    let runs = "'::run -- The run:_default'";
+    assert!(ctl.contains(runs), "the script has changed");
+    let ctl = ctl.replace(runs, "'::run -- The run:_idlewatch_runs'");
+    format!("{run}\n\n{}\n\n{}\n\n{}", replay.trim(), ctl.trim(), include_str!("completions/wrapper.zsh"))
 }
 
 pub fn fish() -> String {
@@ -50,10 +64,14 @@ pub fn fish() -> String {
     let generated = generated.replacen(fault, "-- $cmd 2>/dev/null\n    or return 0\n", 1);
     format!(
         "{}\n# The words after the options are a command, with completions of its own.\n\
-         complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay' -d Command \
-         -a '(__fish_complete_subcommand -- {})'\n",
+         complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay; \
+         and not __fish_idlewatch_using_subcommand ctl' -d Command -a '(__fish_complete_subcommand -- {})'\n\
+         # The runs that are going on.\n\
+         complete -c idlewatch -f -n '__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from {}' -d Run \
+         -a 'last (idlewatch ctl list --ids 2>/dev/null)'\n",
         generated.trim_end(),
-        with_value().join(" ")
+        with_value().join(" "),
+        of_a_run().join(" ")
     )
 }
 
@@ -83,6 +101,10 @@ fn bash_completes_options_values_and_the_command() {
     assert!(offers(&offered_by_bash(&["idlewatch", "--quiet", "--", "tru"]), "true"));
     assert!(offers(&offered_by_bash(&["idlewatch", "repl"]), "replay"));
     assert!(offers(&offered_by_bash(&["idlewatch", "replay", "--js"]), "--json"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "ct"]), "ctl"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "ext"]), "extend"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "status", "--js"]), "--json"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "status", "la"]), "last"));
     // Here it is an argument of the command.
     assert!(!offers(&offered_by_bash(&["idlewatch", "make", "--max-i"]), "--max-idle"));
 }
@@ -102,6 +124,8 @@ fn fish_completes_options_values_and_the_command() {
     assert!(offers(&offered("idlewatch --signal US"), "USR1"));
     assert!(offers(&offered("idlewatch --idle 5m tru"), "true"));
     assert!(offers(&offered("idlewatch replay --js"), "--json"));
+    assert!(offers(&offered("idlewatch ctl ext"), "extend"));
+    assert!(offers(&offered("idlewatch ctl status la"), "last"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! With `IDLEWATCH_BLESS=1` the files are written instead of compared.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::completions;
@@ -36,12 +37,39 @@ fn man_page(command: clap::Command, title: &str, sections: &str) -> Vec<u8> {
     produced
 }
 
+/// The verbs of `ctl`, which have no pages of their own.
+fn verbs(command: &clap::Command) -> String {
+    let mut text = ".SH VERBS\n".to_owned();
+    for verb in command.get_subcommands() {
+        let words: Vec<String> = verb
+            .get_positionals()
+            .map(|arg| {
+                let name = arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
+                if arg.is_required_set() { format!("\\fI{name}\\fR") } else { format!("[\\fI{name}\\fR]") }
+            })
+            .collect();
+        let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+        let _ = write!(text, ".TP\n\\fB{}\\fR {}\n{about}.\n", verb.get_name(), words.join(" "));
+        for option in verb.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_global_set()) {
+            let (name, help) = (option.get_long().unwrap_or_default(), option.get_help().map(ToString::to_string));
+            let _ = write!(text, ".RS\n.TP\n\\fB\\-\\-{name}\\fR\n{}.\n.RE\n", help.unwrap_or_default());
+        }
+    }
+    text
+}
+
 #[test]
 fn the_man_pages_are_up_to_date() {
     let run = man_page(idlewatch::cli::command(), "idlewatch", &idlewatch::manual::sections());
     check("man/idlewatch.1", &run);
     let replay = man_page(idlewatch::cli::replay_command(), "idlewatch-replay", &idlewatch::manual::replay_sections());
     check("man/idlewatch-replay.1", &replay);
+    let ctl = idlewatch::cli::ctl_command();
+    let sections = verbs(&ctl) + &idlewatch::manual::ctl_sections();
+    let page = String::from_utf8(man_page(ctl, "idlewatch-ctl", &sections)).expect("text");
+    // What stands there leads to pages that do not exist.
+    let (begin, end) = (page.find(".SH Verbs").expect("theirs"), page.find(".SH VERBS").expect("ours"));
+    check("man/idlewatch-ctl.1", [&page[..begin], &page[end..]].concat().as_bytes());
 }
 
 #[test]

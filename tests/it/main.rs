@@ -8,6 +8,8 @@ mod bad_input;
 mod bytes;
 mod completions;
 mod configuration;
+mod control;
+mod ctl;
 mod ends;
 mod environment;
 mod events;

@@ -325,3 +325,92 @@ fn nobody_is_interrupted_while_typing() {
     watched.prints("hello\r\n").passes(seconds(30)).types("wai").passes(seconds(300));
     assert_eq!(watched.typed, []);
 }
+
+/// A stalled command whose ladder has a long way to go.
+fn stalled(ladder: &str) -> Watched {
+    let steps = parse_ladder(ladder).unwrap();
+    let mut watched = Watched::with(|policy| policy.ladders.idle = steps);
+    watched.prints("a\r\n").passes(seconds(62));
+    assert_eq!(watched.state(), State::Stalled);
+    watched
+}
+
+#[test]
+fn more_time_holds_the_ladder_and_then_it_begins_again() {
+    let mut watched = stalled("warn,wait:30s,stop");
+    watched.observes(&Observation::Told(Order::Extend(seconds(600)))).passes(seconds(599));
+    assert_eq!(watched.signals, []);
+    watched.passes(seconds(40));
+    assert_eq!(first_signal(&watched), Some(62 + 600 + 30));
+}
+
+#[test]
+fn less_time_than_was_given_already_takes_nothing_back() {
+    let mut watched = stalled("wait:30s,stop");
+    for by in [600, 10] {
+        watched.observes(&Observation::Told(Order::Extend(seconds(by))));
+    }
+    watched.passes(seconds(700));
+    assert_eq!(first_signal(&watched), Some(62 + 600 + 30));
+}
+
+#[test]
+fn more_time_after_the_end_of_the_time_counts_from_now_and_any_amount_is_borne() {
+    let mut watched = Watched::with(|policy| {
+        policy.timeout = Some(seconds(100));
+        policy.ladders.timeout = parse_ladder("warn,wait:1h,stop").unwrap();
+    });
+    watched.draws(seconds(150), seconds(10), |n| format!("line {n}\r\n"));
+    assert_eq!(watched.state(), State::Overtime);
+    watched.observes(&Observation::Told(Order::Extend(seconds(300))));
+    assert_eq!(watched.watcher.policy().timeout.map(|limit| limit.as_secs() / 10), Some(45));
+    assert_eq!(watched.state(), State::Active);
+    for _ in 0..3 {
+        watched.observes(&Observation::Told(Order::Extend(std::time::Duration::MAX)));
+    }
+    watched.passes(seconds(5));
+    assert_eq!(watched.signals, []);
+}
+
+#[test]
+fn a_nudge_that_is_asked_for_is_typed_also_while_everything_else_is_held() {
+    let mut watched = stalled("wait:1h,stop");
+    watched.observes(&Observation::Told(Order::Extend(seconds(600))));
+    watched.observes(&Observation::Told(Order::Nudge("go on".to_owned())));
+    assert!(watched.watcher.refusal(&Order::Nudge("more".to_owned())).is_some_and(|why| why.contains("another nudge")));
+    watched.passes(seconds(20));
+    let typed: Vec<&[u8]> = watched.typed.iter().map(|(_, bytes)| &bytes[..]).collect();
+    assert_eq!(typed[..2], [&b"go on"[..], b"\r"]);
+    assert!(watched.watcher.refusal(&Order::Nudge("more".to_owned())).is_none());
+}
+
+#[test]
+fn a_nudge_that_is_asked_for_is_refused_by_a_menu_and_while_somebody_types() {
+    let nudged = |watched: &Watched| {
+        let failed = watched.events.iter().find_map(|(_, event)| match event {
+            Event::Nudged { failed, .. } => Some(failed.clone()),
+            _ => None,
+        });
+        failed.flatten().unwrap_or_default()
+    };
+    let mut watched = Watched::new();
+    watched.prints("Do you want this?\r\n❯ 1. Yes\r\n  2. No\r\n").passes(std::time::Duration::from_millis(100));
+    watched.observes(&Observation::Told(Order::Nudge("go on".to_owned()))).passes(seconds(1));
+    assert_eq!((nudged(&watched).as_str(), watched.typed.len()), ("a menu is on the screen", 0));
+    let mut watched = Watched::new();
+    watched.prints("> ").types("hal").passes(seconds(1));
+    watched.observes(&Observation::Told(Order::Nudge("go on".to_owned()))).passes(seconds(1));
+    assert_eq!((nudged(&watched).as_str(), watched.typed.len()), ("somebody is typing", 0));
+}
+
+#[test]
+fn what_is_being_ended_or_has_ended_takes_no_orders() {
+    let mut watched = Watched::new();
+    watched.prints("a\r\n").observes(&Observation::Told(Order::Stop));
+    let why = watched.watcher.refusal(&Order::Extend(seconds(60))).unwrap();
+    assert!(why.contains("being ended already"), "{why}");
+    watched.observes(&Observation::Told(Order::Complete)).passes(seconds(1));
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::Stopped));
+    watched.observes(&Observation::Exited);
+    assert_eq!(watched.watcher.refusal(&Order::Stop).as_deref(), Some("the command has ended"));
+}

@@ -1,10 +1,11 @@
-# The words after the options are a command, with completions of its own; replay is a verb only as the first word.
+# The words after the options are a command, with completions of its own; ctl and replay are verbs only as the first
+# word.
 _idlewatch_words() {
     local i word
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         case $word in
-            replay)
+            ctl | replay)
                 ((i == 1)) && break
                 _idlewatch_command "$i" "$2"
                 return
@@ -25,8 +26,12 @@ _idlewatch_words() {
                 ;;
         esac
     done
-    if ((i == COMP_CWORD && i > 1)) && [[ $2 != -* && ${COMP_WORDS[1]} != replay ]]; then
+    if ((i == COMP_CWORD && i > 1)) && [[ $2 != -* && ${COMP_WORDS[1]} != @(ctl|replay) ]]; then
         _idlewatch_command "$i" "$2"
+        return
+    fi
+    if ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == ctl && ${COMP_WORDS[2]} == @(OF_A_RUN) && $2 != -* ]]; then
+        COMPREPLY=($(compgen -W "last $("${COMP_WORDS[0]}" ctl list --ids 2>/dev/null)" -- "$2"))
         return
     fi
     _idlewatch "$@"

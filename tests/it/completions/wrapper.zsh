@@ -1,5 +1,17 @@
-# replay is a verb only as the first word.
+# The runs that are going on.
+_idlewatch_runs() {
+    local -a runs=(last ${(f)"$(_call_program runs idlewatch ctl list --ids 2>/dev/null)"})
+    _describe -t runs 'run' runs
+}
+
+# ctl and replay are verbs only as the first word.
 _idlewatch() {
+    if (( CURRENT > 2 )) && [[ $words[2] == ctl ]]; then
+        shift words
+        (( CURRENT-- ))
+        _idlewatch-ctl "$@"
+        return
+    fi
     if (( CURRENT > 2 )) && [[ $words[2] == replay ]]; then
         shift words
         (( CURRENT-- ))
@@ -8,7 +20,10 @@ _idlewatch() {
     fi
     local ret=1
     if (( CURRENT == 2 )) && [[ $PREFIX != -* ]]; then
-        local -a verbs=('replay:Show what would have happened in a recorded session')
+        local -a verbs=(
+            'ctl:Ask and steer the runs that are going on'
+            'replay:Show what would have happened in a recorded session'
+        )
         _describe -t verbs 'verb' verbs && ret=0
     fi
     _idlewatch_run "$@" && ret=0

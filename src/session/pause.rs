@@ -1,0 +1,104 @@
+//! The pause between two starts, in which signals are heard and clients are answered.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::clock::Clock;
+use super::records::Records;
+use super::signals::{Signals, send};
+use crate::control::{Answer, Request, Server, TRY_AGAIN};
+use crate::exit::Reason;
+use crate::report::Stats;
+use crate::signal::Signal;
+use crate::watch::{Event, Moment, State, span};
+
+/// How a pause between two starts ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paused {
+    /// It is over.
+    Over,
+    /// This signal ends the program.
+    Signal(Signal),
+    /// Somebody said to leave it at that, for this reason.
+    Told(Reason),
+}
+
+/// Waits this long between two starts; `lasted` is how long the last run went on. Signals and clients are heard;
+/// afterwards signals are held back again.
+pub fn pause(length: Duration, lasted: Moment, records: &mut Records) -> io::Result<Paused> {
+    let mut clock = Clock::start();
+    let mut signals = Signals::catch()?;
+    let paused = loop {
+        let left = length.saturating_sub(clock.now().since_start());
+        if left.is_zero() {
+            break Paused::Over;
+        }
+        let resting = records.control.as_ref().is_some_and(Server::is_resting);
+        let wait = if resting { left.min(TRY_AGAIN) } else { left };
+        // A service manager is to know that all is well.
+        records.pause();
+        let wait = records.longest_pause().map_or(wait, |longest| longest.min(wait));
+        let timeout = PollTimeout::try_from(wait.as_millis().min(60_000) as i32 + 1).unwrap_or(PollTimeout::MAX);
+        let watched: Vec<_> = records.control.iter().flat_map(Server::watched).collect();
+        let mut fds = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
+        fds.extend(watched.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)));
+        // An interrupted wait is only shorter.
+        let _ = poll(&mut fds, timeout);
+        let ready = fds[1..].iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
+        let ready: Vec<_> = watched.iter().map(|(which, ..)| *which).zip(ready).collect();
+        let arrived = signals.arrived();
+        if let Some((signal, _)) = arrived.iter().find(|(signal, _)| signal.ends()) {
+            break Paused::Signal(*signal);
+        }
+        if arrived.iter().any(|(signal, _)| signal.stops()) {
+            let before = clock.now();
+            // Here we stand until somebody continues us.
+            let _ = send(nix::unistd::getpid().as_raw(), Signal::STOP);
+            clock.rewind_to(before);
+        }
+        if let Some(control) = &mut records.control {
+            control.wake();
+            for (which, events) in ready.into_iter().filter(|(_, events)| !events.is_empty()) {
+                control.attend(which, events);
+            }
+        }
+        let left = length.saturating_sub(clock.now().since_start());
+        if let Some(reason) = serve_paused(left, lasted, records) {
+            break Paused::Told(reason);
+        }
+    };
+    Signals::hold_back()?;
+    Ok(paused)
+}
+
+/// Answers whatever is asked while the command is not there. Gives why it is not to be started again, if somebody
+/// says so.
+fn serve_paused(left: Duration, lasted: Moment, records: &mut Records) -> Option<Reason> {
+    let evidence = format!("it is started again in {}", span(left));
+    while let Some((guest, request)) = records.control.as_mut().and_then(Server::next_request) {
+        let (answer, told) = match &request {
+            Request::Stats => {
+                let stats = Stats { evidence: evidence.clone(), ..records.tally.stats() };
+                (Answer::Stats(Clock::time_of_day(), lasted, Box::new(stats)), None)
+            }
+            Request::Explain => (Answer::Explanation(format!("{}: {evidence}", State::Exited)), None),
+            Request::Subscribe => (Answer::Done, None),
+            Request::Extend(_) | Request::Nudge(_) => {
+                (Answer::Refused(format!("the command is not running: {evidence}")), None)
+            }
+            Request::Stop => (Answer::Done, Some((Reason::Stopped, Event::ForceStopped { reason: Reason::Stopped }))),
+            Request::Complete => (Answer::Done, Some((Reason::Completed, Event::ForceCompleted))),
+        };
+        if let Some(control) = &mut records.control {
+            control.answer(guest, &request, answer);
+        }
+        if let Some((reason, event)) = told {
+            records.event(lasted, &event);
+            return Some(reason);
+        }
+    }
+    None
+}
