@@ -8,7 +8,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use memchr::{memchr_iter, memchr2};
+use memchr::{memchr2, memrchr};
 
 use super::Size;
 
@@ -42,8 +42,12 @@ pub(super) struct Screen {
     terminal: Option<avt::Terminal>,
     size: Size,
     margins: bool,
-    /// Text that nobody has needed to see yet: of a flood, most never will be shown.
+    /// Long lines may not go on in the next row: the command has switched that off at least once.
+    cuts: bool,
+    /// Output that nobody has needed to see yet: of a flood, most never will be shown.
     pending: String,
+    /// The pending output is not text alone.
+    mixed: bool,
     touched: Touched,
     rows: Vec<Row>,
 }
@@ -84,6 +88,9 @@ impl std::fmt::Debug for Screen {
 /// Text is shown at the latest when so much of it is pending.
 const MOST_PENDING: usize = 1 << 16;
 
+/// Text that is shorter is shown whole.
+const WORTH_SKIPPING: usize = 2048;
+
 /// One column breaks wide characters, and a size without end is memory without end.
 fn clamp(size: Size) -> Size {
     Size { cols: size.cols.clamp(2, 1000), rows: size.rows.clamp(1, 1000) }
@@ -94,7 +101,16 @@ impl Screen {
         let size = clamp(size);
         let terminal = avt::Terminal::new(size.cols.into(), size.rows.into()).ok();
         let touched = Touched(vec![true; size.rows.into()]);
-        Self { terminal, size, margins: false, pending: String::new(), touched, rows: Vec::new() }
+        Self {
+            terminal,
+            size,
+            margins: false,
+            cuts: false,
+            pending: String::new(),
+            mixed: false,
+            touched,
+            rows: Vec::new(),
+        }
     }
 
     /// Its size, as far as it can be shown.
@@ -121,10 +137,17 @@ impl Screen {
         self.contained(|terminal, touched| terminal.resize_with(size.cols.into(), size.rows.into(), touched));
     }
 
-    /// Shows it a control sequence.
+    /// Takes a control sequence, to be shown when somebody looks.
     pub(super) fn control(&mut self, sequence: &str) {
-        self.show();
-        self.contained(|terminal, touched| terminal.feed_with(sequence, touched));
+        if self.is_lost() {
+            return;
+        }
+        if !self.mixed && self.pending.len() >= WORTH_SKIPPING {
+            self.show();
+        }
+        self.mixed = true;
+        self.cuts |= sequence.starts_with("\x1b[?") && sequence.ends_with('l') && sequence.contains('7');
+        self.take(sequence);
     }
 
     /// Takes text, to be shown when somebody looks.
@@ -132,7 +155,14 @@ impl Screen {
         if self.is_lost() {
             return;
         }
-        self.pending.push_str(text);
+        if self.mixed && text.len() >= WORTH_SKIPPING {
+            self.show();
+        }
+        self.take(text);
+    }
+
+    fn take(&mut self, output: &str) {
+        self.pending.push_str(output);
         if self.pending.len() >= MOST_PENDING {
             self.show();
         }
@@ -144,9 +174,11 @@ impl Screen {
             return;
         }
         let pending = std::mem::take(&mut self.pending);
-        let shown = if self.margins { None } else { last_screenful(&pending, self.size.rows.into()) };
+        let skips = !std::mem::take(&mut self.mixed) && !self.margins;
+        let shown = if skips { last_screenful(&pending, self.size, !self.cuts) } else { None };
+        let to_bottom = format!("\x1b[{};1H", self.size.rows);
         self.contained(|terminal, touched| match shown {
-            Some(shown) => terminal.feed_with(["\r", shown], touched),
+            Some(shown) => terminal.feed_with([to_bottom.as_str(), shown], touched),
             None => terminal.feed_with(&pending, touched),
         });
         self.pending = pending;
@@ -225,25 +257,42 @@ impl Screen {
     }
 }
 
-/// The end of `text` that alone decides what the screen shows after it, if the rest can be left out.
+/// The end of `text` that alone decides what the screen shows after it, if the rest can be left out. It is to be shown
+/// from the left of the last row.
 ///
-/// That holds where every line end is CR LF, so that each line starts at the left, and more lines follow than the
-/// screen has rows; shifts of the character set would be lost, so text with them is shown whole.
-fn last_screenful(text: &str, rows: usize) -> Option<&str> {
+/// It fills as many rows as the screen has, so that whatever was there is scrolled away; and with what is left out it
+/// fills twice as many, so that this would have been so without leaving anything out, wherever the cursor was. Each of
+/// its line ends has to be CR LF, so that each line starts at the left. Shifts of the character set would be lost, so
+/// text with them is shown whole. Where long lines go on in the next row (`wraps`) they fill several.
+fn last_screenful(text: &str, size: Size, wraps: bool) -> Option<&str> {
     let bytes = text.as_bytes();
-    if bytes.len() < 2048 || memchr2(0x0e, 0x0f, bytes).is_some() {
+    if bytes.len() < WORTH_SKIPPING || memchr2(0x0e, 0x0f, bytes).is_some() {
         return None;
     }
-    let mut ends = 0_usize;
-    for end in memchr_iter(b'\n', bytes) {
-        if end == 0 || bytes[end - 1] != b'\r' {
+    let (height, width) = (usize::from(size.rows), usize::from(size.cols));
+    let (mut filled, mut start) = (0, None);
+    // What comes after the last line end goes on in a row that was counted.
+    let mut end = memrchr(b'\n', bytes)?;
+    loop {
+        let begin = memrchr(b'\n', &bytes[..end]).map_or(0, |before| before + 1);
+        let line = bytes[begin..end].strip_suffix(b"\r");
+        if start.is_none() && line.is_none() {
             return None;
         }
-        ends += 1;
+        let plain = line.filter(|line| wraps && line.iter().all(|byte| matches!(byte, b' '..=b'~')));
+        let rows = plain.map_or(1, |line| line.len().div_ceil(width).max(1));
+        if start.is_none() && filled + rows >= height {
+            if begin < 2 || bytes[begin - 2] != b'\r' {
+                return None;
+            }
+            start = Some(begin + (filled + rows - height) * width);
+        }
+        filled += rows;
+        if filled >= 2 * height {
+            return start.map(|start| &text[start..]);
+        }
+        end = begin.checked_sub(1)?;
     }
-    let skipped = ends.checked_sub(rows + 1).filter(|skipped| *skipped > 0)?;
-    let start = memchr_iter(b'\n', bytes).nth(skipped - 1)?;
-    Some(&text[start + 1..])
 }
 
 #[cfg(test)]
@@ -279,9 +328,46 @@ mod tests {
             skipping.text(&flood);
             flood.split_inclusive('\n').for_each(|line| whole.control(line));
             skipping.show();
+            whole.show();
             assert_eq!(skipping.rows(), whole.rows());
             assert_eq!(skipping.cursor(), whole.cursor());
         }
+    }
+
+    #[test]
+    fn wherever_a_flood_begins_nothing_of_what_was_there_before_stays() {
+        for (before, width) in [("\x1b[H", 3), ("\x1b[H", 19), ("\x1b[H", 500), ("\x1b[2;5H", 21), ("", 40)] {
+            for count in [2, 5, 7, 9, 200, 900] {
+                let (mut skipping, mut whole) = (Screen::new(SIZE), Screen::new(SIZE));
+                let flood: String = (0..count).map(|n| format!("{n} {}\r\n", "y".repeat(width))).collect();
+                for screen in [&mut skipping, &mut whole] {
+                    screen.control("long long long long1long long long long2\x1b[4;1Hlast");
+                    screen.control(before);
+                    screen.show();
+                }
+                skipping.text(&flood);
+                skipping.text("end");
+                for piece in flood.as_bytes().chunks(100) {
+                    whole.control(std::str::from_utf8(piece).unwrap());
+                }
+                whole.control("end");
+                let seen = (texts(&mut skipping), skipping.rows(), skipping.cursor());
+                assert_eq!(seen, (texts(&mut whole), whole.rows(), whole.cursor()), "{before:?} {width} {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_are_cut_at_the_edge_fill_one_row() {
+        let (mut skipping, mut whole) = (Screen::new(SIZE), Screen::new(SIZE));
+        let flood: String = (0..6).map(|n| format!("{n} {}\r\n", "y".repeat(900))).collect();
+        for screen in [&mut skipping, &mut whole] {
+            screen.control("\x1b[?7l");
+            screen.control("\x1b[2;1Hlong long long");
+        }
+        skipping.text(&flood);
+        flood.split_inclusive('\n').for_each(|line| whole.control(line));
+        assert_eq!(texts(&mut skipping), texts(&mut whole));
     }
 
     #[test]
@@ -297,6 +383,7 @@ mod tests {
             "z",
         ] {
             screen.control(step);
+            screen.show();
             let rows: Vec<String> = screen.rows();
             assert_eq!(texts(&mut screen), rows, "after {step:?}");
         }

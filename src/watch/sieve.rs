@@ -76,7 +76,9 @@ impl Sieve {
                     let end = memchr(0x1b, rest).unwrap_or(rest.len());
                     self.take_text(&rest[..end], bare, end == rest.len(), pass);
                     rest = &rest[end..];
-                    if !rest.is_empty() {
+                    if let Some(after) = self.whole_csi(rest, cols, pass) {
+                        rest = after;
+                    } else if !rest.is_empty() {
                         self.mode = Mode::Escape;
                         rest = &rest[1..];
                     }
@@ -128,6 +130,12 @@ impl Sieve {
                 return;
             }
         }
+        if self.partial.is_empty() && bytes.is_ascii() {
+            if let Ok(text) = std::str::from_utf8(bytes) {
+                self.append(text, bare);
+            }
+            return;
+        }
         let mut joined = std::mem::take(&mut self.partial);
         joined.extend_from_slice(bytes);
         let mut rest = joined.as_slice();
@@ -167,8 +175,12 @@ impl Sieve {
                 self.text.push('\n');
                 self.after_return = false;
             }
-            // C1 controls would open strings that the emulator reads for ever.
-            self.text.extend(part.chars().filter(|c| !('\u{80}'..='\u{9f}').contains(c)));
+            if memchr(0xc2, part.as_bytes()).is_none() {
+                self.text.push_str(part);
+            } else {
+                // C1 controls would open strings that the emulator reads for ever.
+                self.text.extend(part.chars().filter(|c| !('\u{80}'..='\u{9f}').contains(c)));
+            }
             if !part.is_empty() {
                 self.after_return = part.ends_with('\r');
             }
@@ -241,6 +253,24 @@ impl Sieve {
             }
             _ => {}
         }
+    }
+
+    /// A control sequence that is there from beginning to end, as nearly all are. Gives what follows it.
+    fn whole_csi<'b>(&mut self, bytes: &'b [u8], cols: u16, pass: &mut dyn FnMut(Piece<'_>)) -> Option<&'b [u8]> {
+        let body = bytes.strip_prefix(b"\x1b[")?;
+        let end = body.iter().position(|byte| !matches!(byte, 0x20..=0x3f))?;
+        let last = body[end];
+        if !matches!(last, 0x40..=0x7e) {
+            return None;
+        }
+        // Most are colours.
+        if last != b'm' && end + 2 <= LONGEST_SEQUENCE {
+            self.sequence.clear();
+            self.sequence.push_str("\x1b[");
+            self.sequence.push_str(std::str::from_utf8(&body[..end]).unwrap_or_default());
+            self.end_csi(last, cols, pass);
+        }
+        Some(&body[end + 1..])
     }
 
     fn end_csi(&mut self, last: u8, cols: u16, pass: &mut dyn FnMut(Piece<'_>)) {
