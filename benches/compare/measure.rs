@@ -55,7 +55,12 @@ fn bulk(peer: &Peer, own: &str, quick: bool) -> Figures {
     let mut figures = Vec::new();
     for (kind, place, speed, cost) in [
         (Kind::Log, Place::Terminal, "log lines to a terminal", "processor time, log lines to a terminal"),
-        (Kind::Frames, Place::Terminal, "coloured frames to a terminal", "processor time, coloured frames to a terminal"),
+        (
+            Kind::Frames,
+            Place::Terminal,
+            "coloured frames to a terminal",
+            "processor time, coloured frames to a terminal",
+        ),
         (Kind::Lines, Place::Terminal, "a write for each line to a terminal", "processor time, a write for each line"),
         (Kind::Long, Place::Terminal, "long lines to a terminal", "processor time, long lines to a terminal"),
         (Kind::Log, Place::Pipe, "log lines to a pipe", "processor time, log lines to a pipe"),
@@ -141,7 +146,9 @@ fn latency(peer: &Peer, own: &str, quick: bool) -> Figures {
 /// How long it takes to run `true`.
 fn start_up(peer: &Peer, _: &str, _: bool) -> Figures {
     let mut figures = Vec::new();
-    for (place, name) in [(Place::Pipe, "start and end, in a script"), (Place::Terminal, "start and end, in a terminal")] {
+    for (place, name) in
+        [(Place::Pipe, "start and end, in a script"), (Place::Terminal, "start and end, in a terminal")]
+    {
         let argv = peer.argv(&["true"]);
         let begun = Instant::now();
         let mut running = start(&argv, place)?;

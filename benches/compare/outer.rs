@@ -110,9 +110,11 @@ impl Running {
             if left.is_zero() {
                 return;
             }
-            let timeout = PollTimeout::try_from(left.as_millis() as i32 + 1).unwrap_or(PollTimeout::MAX);
+            let timeout = i32::try_from(left.as_millis() + 1).ok().and_then(|left| PollTimeout::try_from(left).ok());
             let mut ready = [PollFd::new(self.output.as_fd(), PollFlags::POLLIN)];
-            if poll(&mut ready, timeout).is_ok_and(|count| count > 0) && self.read(&mut buffer) == 0 {
+            if poll(&mut ready, timeout.unwrap_or(PollTimeout::MAX)).is_ok_and(|count| count > 0)
+                && self.read(&mut buffer) == 0
+            {
                 std::thread::sleep(length.saturating_sub(begun.elapsed()));
             }
         }

@@ -65,9 +65,8 @@ impl Peer {
     /// Why it cannot take part, if it cannot.
     pub fn missing(&self) -> Option<String> {
         let argv = self.argv(&["true"]);
-        let quiet = |command: &mut Command| {
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()
-        };
+        let quiet =
+            |command: &mut Command| command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         match quiet(Command::new(&argv[0]).args(&argv[1..])) {
             Ok(status) if status.success() => None,
             Ok(status) => Some(status.to_string()),

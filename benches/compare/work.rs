@@ -61,11 +61,8 @@ fn print(kind: &str, total: u64, note: Option<&str>) {
         "long" => (long(), 4096),
         _ => (log(), 4096),
     };
-    let pieces: Vec<&[u8]> = if write == 0 {
-        block.split_inclusive(|byte| *byte == b'\n').collect()
-    } else {
-        block.chunks(write).collect()
-    };
+    let pieces: Vec<&[u8]> =
+        if write == 0 { block.split_inclusive(|byte| *byte == b'\n').collect() } else { block.chunks(write).collect() };
     let stdout = io::stdout();
     let mut left = total;
     for piece in pieces.iter().cycle() {
@@ -78,19 +75,14 @@ fn print(kind: &str, total: u64, note: Option<&str>) {
             exit(1);
         }
     }
-    match note {
-        Some(note) => {
-            let spent = getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| {
-                usage.user_time().num_microseconds() + usage.system_time().num_microseconds()
-            });
-            if std::fs::write(note, spent.to_string()).is_err() {
-                exit(1);
-            }
-        }
-        None => {
-            let _ = write_all(stdout.as_fd(), b"\r\nready\r\n");
-            sleep(Duration::from_secs(3600));
-        }
+    let Some(note) = note else {
+        let _ = write_all(stdout.as_fd(), b"\r\nready\r\n");
+        return sleep(Duration::from_hours(1));
+    };
+    let spent = getrusage(UsageWho::RUSAGE_SELF)
+        .map_or(0, |usage| usage.user_time().num_microseconds() + usage.system_time().num_microseconds());
+    if std::fs::write(note, spent.to_string()).is_err() {
+        exit(1);
     }
 }
 

@@ -339,7 +339,8 @@ mod tests {
         for (before, width) in [("\x1b[H", 3), ("\x1b[H", 19), ("\x1b[H", 500), ("\x1b[2;5H", 21), ("", 40)] {
             for count in [2, 5, 7, 9, 200, 900] {
                 let (mut skipping, mut whole) = (Screen::new(SIZE), Screen::new(SIZE));
-                let flood: String = (0..count).map(|n| format!("{n} {}\r\n", "y".repeat(width))).collect();
+                let lines: Vec<String> = (0..count).map(|n| format!("{n} {}\r\n", "y".repeat(width))).collect();
+                let flood = lines.concat();
                 for screen in [&mut skipping, &mut whole] {
                     screen.control("long long long long1long long long long2\x1b[4;1Hlast");
                     screen.control(before);
@@ -360,7 +361,8 @@ mod tests {
     #[test]
     fn lines_that_are_cut_at_the_edge_fill_one_row() {
         let (mut skipping, mut whole) = (Screen::new(SIZE), Screen::new(SIZE));
-        let flood: String = (0..6).map(|n| format!("{n} {}\r\n", "y".repeat(900))).collect();
+        let lines: Vec<String> = (0..6).map(|n| format!("{n} {}\r\n", "y".repeat(900))).collect();
+        let flood = lines.concat();
         for screen in [&mut skipping, &mut whole] {
             screen.control("\x1b[?7l");
             screen.control("\x1b[2;1Hlong long long");
