@@ -68,10 +68,9 @@ mod system {
 
     use super::wait_for_ever;
 
-    /// What the kernel and the C library need of a stack besides what was asked for.
-    const SPARE: usize = 32 * 1024;
-    /// The least of it, which cannot be used: whoever needs more than there is must not find something else there.
-    const GUARD: usize = 64 * 1024;
+    /// What system calls and the C library need of a stack besides what was asked for, and as much again: there is no
+    /// guard below it.
+    const SPARE: usize = 64 * 1024;
 
     /// A stack for another process in our memory.
     pub struct Stack {
@@ -81,22 +80,12 @@ mod system {
 
     impl Stack {
         fn new(size: usize) -> io::Result<Self> {
-            let size = GUARD + (size + SPARE).next_multiple_of(GUARD);
-            let (protection, flags) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK);
+            let size = (size + SPARE).next_multiple_of(SPARE);
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
             // SAFETY: a new mapping at a place that the kernel chooses touches nothing that is there.
             let low = unsafe { libc::mmap(std::ptr::null_mut(), size, protection, flags, -1, 0) };
-            if low == libc::MAP_FAILED {
-                return Err(io::Error::last_os_error());
-            }
-            let stack = Self { low, size };
-            let usable = libc::PROT_READ | libc::PROT_WRITE;
-            // SAFETY: the mapping that was just made is larger than the guard.
-            let start = unsafe { low.byte_add(GUARD) };
-            // SAFETY: the part above the guard lies within that mapping, and nobody uses it yet.
-            match unsafe { libc::mprotect(start, size - GUARD, usable) } {
-                -1 => Err(io::Error::last_os_error()),
-                _ => Ok(stack),
-            }
+            if low == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(Self { low, size }) }
         }
 
         fn top(&self) -> *mut libc::c_void {

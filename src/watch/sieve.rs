@@ -163,27 +163,27 @@ impl Sieve {
     }
 
     fn append(&mut self, text: &str, bare: bool) {
-        if !bare && memchr(0xc2, text.as_bytes()).is_none() {
-            self.text.push_str(text);
+        let clean = memchr(0xc2, text.as_bytes()).is_none();
+        let mut rest = text;
+        while let (true, Some(end)) = (bare, memchr(b'\n', rest.as_bytes())) {
+            self.append_part(&rest[..end], clean);
+            self.text.push_str(if self.after_return { "\n" } else { "\r\n" });
+            self.after_return = false;
+            rest = &rest[end + 1..];
+        }
+        self.append_part(rest, clean);
+    }
+
+    fn append_part(&mut self, part: &str, clean: bool) {
+        if part.is_empty() {
             return;
         }
-        for (index, part) in text.split('\n').enumerate() {
-            if index > 0 {
-                if bare && !self.after_return {
-                    self.text.push('\r');
-                }
-                self.text.push('\n');
-                self.after_return = false;
-            }
-            if memchr(0xc2, part.as_bytes()).is_none() {
-                self.text.push_str(part);
-            } else {
-                // C1 controls would open strings that the emulator reads for ever.
-                self.text.extend(part.chars().filter(|c| !('\u{80}'..='\u{9f}').contains(c)));
-            }
-            if !part.is_empty() {
-                self.after_return = part.ends_with('\r');
-            }
+        self.after_return = part.ends_with('\r');
+        if clean {
+            self.text.push_str(part);
+        } else {
+            // C1 controls would open strings that the emulator reads for ever.
+            self.text.extend(part.chars().filter(|c| !('\u{80}'..='\u{9f}').contains(c)));
         }
     }
 
