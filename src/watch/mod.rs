@@ -28,6 +28,7 @@ mod ordeal;
 mod pattern;
 mod policy;
 mod profile;
+mod repaint;
 mod screen;
 mod seen;
 mod sieve;

@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use memchr::{memchr2, memrchr};
 
 use super::Size;
+use super::repaint::last_painted;
 
 thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
@@ -168,19 +169,24 @@ impl Screen {
         }
     }
 
-    /// Shows what is pending: all of it, or of a flood of whole lines the last screenful, which leaves the same picture.
+    /// Shows what is pending: all of it, or of a flood what leaves the same picture: of whole lines the last screenful,
+    /// of painted rows the last of each.
     pub(super) fn show(&mut self) {
         if self.pending.is_empty() {
             return;
         }
         let pending = std::mem::take(&mut self.pending);
-        let skips = !std::mem::take(&mut self.mixed) && !self.margins;
-        let shown = if skips { last_screenful(&pending, self.size, !self.cuts) } else { None };
+        let (mixed, skips) = (std::mem::take(&mut self.mixed), !self.margins && pending.len() >= WORTH_SKIPPING);
         let to_bottom = format!("\x1b[{};1H", self.size.rows);
-        self.contained(|terminal, touched| match shown {
-            Some(shown) => terminal.feed_with([to_bottom.as_str(), shown], touched),
-            None => terminal.feed_with(&pending, touched),
-        });
+        let shown = match (mixed, skips) {
+            (true, true) => last_painted(&pending, self.size),
+            (false, true) => match last_screenful(&pending, self.size, !self.cuts) {
+                Some(end) => vec![to_bottom.as_str(), end],
+                None => vec![pending.as_str()],
+            },
+            (_, false) => vec![pending.as_str()],
+        };
+        self.contained(|terminal, touched| terminal.feed_with(shown, touched));
         self.pending = pending;
         self.pending.clear();
     }
@@ -266,7 +272,7 @@ impl Screen {
 /// text with them is shown whole. Where long lines go on in the next row (`wraps`) they fill several.
 fn last_screenful(text: &str, size: Size, wraps: bool) -> Option<&str> {
     let bytes = text.as_bytes();
-    if bytes.len() < WORTH_SKIPPING || memchr2(0x0e, 0x0f, bytes).is_some() {
+    if memchr2(0x0e, 0x0f, bytes).is_some() {
         return None;
     }
     let (height, width) = (usize::from(size.rows), usize::from(size.cols));
@@ -355,6 +361,45 @@ mod tests {
                 let seen = (texts(&mut skipping), skipping.rows(), skipping.cursor());
                 assert_eq!(seen, (texts(&mut whole), whole.rows(), whole.cursor()), "{before:?} {width} {count}");
             }
+        }
+    }
+
+    #[test]
+    fn a_flood_of_painted_rows_leaves_the_same_picture_whether_skipped_or_not() {
+        let mut random = 12_345_u64;
+        let mut dice = |sides: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % sides
+        };
+        for _ in 0..200 {
+            let (mut skipping, mut whole) = (Screen::new(SIZE), Screen::new(SIZE));
+            // Mostly rows, sometimes something that makes a difference.
+            let often = 2 + dice(40);
+            for _ in 0..300 {
+                let row = 1 + dice(5);
+                let text = "painted row with many letters 0123"[..usize::try_from(dice(34)).unwrap()].to_owned();
+                let piece = match dice(often) {
+                    0 => [
+                        "\x1b[4h",
+                        "\x1b[4l",
+                        "\x1b(0",
+                        "\x1b(B",
+                        "wide 漢字",
+                        "\x1b[3;19Habc\r\nd",
+                        "\x1b[5b",
+                        "\x1bM",
+                    ][usize::try_from(dice(8)).unwrap()]
+                    .to_owned(),
+                    1 => format!("\x1b[{row};3H{text}\x1b[1K"),
+                    2 => format!("\x1b[H\x1b[{row};1H{text}"),
+                    _ => format!("\x1b[{row};1H{text}\x1b[K"),
+                };
+                skipping.control(&piece);
+                whole.control(&piece);
+                whole.show();
+            }
+            let seen = (texts(&mut skipping), skipping.rows(), skipping.cursor());
+            assert_eq!(seen, (texts(&mut whole), whole.rows(), whole.cursor()));
         }
     }
 
