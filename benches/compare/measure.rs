@@ -23,11 +23,14 @@ pub struct Metric {
     pub measure: fn(&Peer, &str, bool) -> io::Result<Vec<Figure>>,
 }
 
+/// How long the command waits before it floods, for the wrapper to have started.
+const START: Duration = Duration::from_millis(300);
+
 type Figures = io::Result<Vec<Figure>>;
 
 /// Everything there is to measure.
 pub const METRICS: &[Metric] = &[
-    Metric { name: "bulk", rounds: 10, quick_rounds: 1, suits: |_| true, measure: bulk },
+    Metric { name: "bulk", rounds: 8, quick_rounds: 1, suits: |_| true, measure: bulk },
     Metric { name: "latency", rounds: 12, quick_rounds: 1, suits: Peer::takes_keys, measure: latency },
     Metric { name: "start", rounds: 120, quick_rounds: 5, suits: |_| true, measure: start_up },
     Metric { name: "wakeups", rounds: 1, quick_rounds: 1, suits: |_| true, measure: wakeups },
@@ -80,39 +83,27 @@ fn bulk(peer: &Peer, own: &str, quick: bool) -> Figures {
 
 /// Gives the seconds from the first byte to the last, and the wrapper's seconds of processor time.
 fn flood(peer: &Peer, own: &str, kind: Kind, size: u64, place: Place) -> io::Result<(f64, f64)> {
-    let note = std::env::temp_dir().join(format!("idlewatch-bench-{}", std::process::id()));
-    let note = note.to_string_lossy().into_owned();
-    let argv = peer.argv(&[own, "__print", kind.name(), &size.to_string(), &note]);
-    let before = children_spent();
+    let wait = START.as_millis().to_string();
+    let argv = peer.argv(&[own, "__print", kind.name(), &size.to_string(), &wait]);
     let mut running = start(&argv, place)?;
+    // What it costs to start is measured elsewhere.
+    std::thread::sleep(START * 2 / 3);
+    let before = spent(id(&running));
     let mut buffer = vec![0; 64 * 1024];
     let mut total = running.read(&mut buffer) as u64;
     let begun = Instant::now();
-    let mut last = begun;
-    loop {
+    while total < size {
         match running.read(&mut buffer) {
-            0 => break,
+            0 => return Err(io::Error::other(format!("{total} of {size} bytes arrived"))),
             count => total += count as u64,
         }
-        last = Instant::now();
     }
-    running.child.wait()?;
-    let all = children_spent() - before;
-    let own: u64 = std::fs::read_to_string(&note)?.trim().parse().unwrap_or(0);
-    let _ = std::fs::remove_file(&note);
-    if total < size {
-        return Err(io::Error::other(format!("{total} of {size} bytes arrived")));
-    }
-    Ok((last.duration_since(begun).as_secs_f64(), float(all.saturating_sub(own)) / 1e6))
-}
-
-/// Processor time of all children that have ended, theirs included, in microseconds.
-fn children_spent() -> u64 {
-    use nix::sys::resource::{UsageWho, getrusage};
-    use nix::sys::time::TimeValLike;
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN);
-    let spent = usage.map_or(0, |usage| usage.user_time().num_microseconds() + usage.system_time().num_microseconds());
-    u64::try_from(spent).unwrap_or(0)
+    let seconds = begun.elapsed().as_secs_f64();
+    // What it may still have to think about.
+    running.drain_for(Duration::from_millis(50));
+    let processor = spent(id(&running)).saturating_sub(before);
+    running.end();
+    Ok((seconds, float(processor) / 1e6))
 }
 
 /// How long a key takes to come back.
@@ -193,7 +184,7 @@ fn memory(peer: &Peer, own: &str, quick: bool) -> Figures {
         (Kind::Log, "resident memory after 256 MiB of log lines", "of that its share, after log lines"),
         (Kind::Frames, "resident memory after 256 MiB of frames", "of that its share, after frames"),
     ] {
-        let mut flooded = start(&peer.argv(&[own, "__print", kind.name(), &size.to_string()]), Place::Terminal)?;
+        let mut flooded = start(&peer.argv(&[own, "__print", kind.name(), &size.to_string(), "0"]), Place::Terminal)?;
         if !flooded.wait_for(b"ready") {
             return Err(io::Error::other("it ended before it was ready"));
         }

@@ -7,9 +7,7 @@ use std::process::exit;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
-use nix::sys::time::TimeValLike;
 
 use crate::floor::{relay, write_all};
 
@@ -43,7 +41,7 @@ pub fn play(role: &str, rest: &[String]) -> ! {
     let number = |index: usize| rest.get(index).and_then(|text| text.parse().ok()).unwrap_or(0_u64);
     match role {
         "__relay" => relay(rest),
-        "__print" => print(&rest[0], number(1), rest.get(2).map(String::as_str)),
+        "__print" => print(&rest[0], number(1), Duration::from_millis(number(2))),
         "__sleep" => sleep(Duration::from_secs(number(0))),
         "__spin" => spin(number(0), Duration::from_secs(number(1))),
         "__echo" => echo(),
@@ -52,9 +50,8 @@ pub fn play(role: &str, rest: &[String]) -> ! {
     exit(0)
 }
 
-/// Prints this many bytes, then a mark, then says in `note` how much processor time that took, and waits to be ended
-/// where there is no note.
-fn print(kind: &str, total: u64, note: Option<&str>) {
+/// Waits, prints this many bytes, then a mark, and waits to be ended.
+fn print(kind: &str, total: u64, before: Duration) {
     let (block, write) = match kind {
         "frames" => (frames(), 4096),
         "lines" => (log(), 0),
@@ -64,6 +61,7 @@ fn print(kind: &str, total: u64, note: Option<&str>) {
     let pieces: Vec<&[u8]> =
         if write == 0 { block.split_inclusive(|byte| *byte == b'\n').collect() } else { block.chunks(write).collect() };
     let stdout = io::stdout();
+    sleep(before);
     let mut left = total;
     for piece in pieces.iter().cycle() {
         if left == 0 {
@@ -75,15 +73,8 @@ fn print(kind: &str, total: u64, note: Option<&str>) {
             exit(1);
         }
     }
-    let Some(note) = note else {
-        let _ = write_all(stdout.as_fd(), b"\r\nready\r\n");
-        return sleep(Duration::from_hours(1));
-    };
-    let spent = getrusage(UsageWho::RUSAGE_SELF)
-        .map_or(0, |usage| usage.user_time().num_microseconds() + usage.system_time().num_microseconds());
-    if std::fs::write(note, spent.to_string()).is_err() {
-        exit(1);
-    }
+    let _ = write_all(stdout.as_fd(), b"\r\nready\r\n");
+    sleep(Duration::from_hours(1));
 }
 
 /// A line of a log after the other, no two the same.
