@@ -327,6 +327,11 @@ impl Ladder {
         actions.push(Action::Report(Event::Nudged { text: text.to_owned(), failed }));
     }
 
+    /// Whether something is being typed.
+    pub(super) const fn is_nudging(&self) -> bool {
+        self.nudge.is_some()
+    }
+
     fn go_on_nudging(&mut self, situation: &Situation<'_>, actions: &mut Vec<Action>) {
         let Some(nudge) = &mut self.nudge else { return };
         let (rows, cursor) = (situation.rows)();

@@ -249,6 +249,10 @@ impl Watcher {
 
     fn climb(&mut self, now: Moment, actions: &mut Vec<Action>) {
         let mut ladder = std::mem::take(&mut self.ladder);
+        if ladder.is_nudging() {
+            // What was typed is looked for on the screen as it is now.
+            self.sight.shown();
+        }
         let (answers, orders) = (self.answers.take(), std::mem::take(&mut self.orders));
         for order in &orders {
             if let (Order::Extend(by), Some(timeout)) = (order, &mut self.policy.timeout) {
