@@ -94,7 +94,7 @@ mod tests {
             table(&[run(0), hostile, ended], now, look),
             "WHEN            TOOK  END            ACTIVITY          COMMAND\n\
              2h ago            5s  ok             ▁▃█               make xxxxx…\n\
-             2h ago            5s  ok             ▁▃█               a[2Jbc\n\
+             2h ago            5s  ok             ▁▃█               a[2Jb c\n\
              2020-01-02        5s  idle_timeout   ▁▃█               make xxxxx…\n"
         );
         let look = Look { unicode: false, longest: None };

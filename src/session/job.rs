@@ -9,7 +9,7 @@ use nix::unistd::{Pid, getpid};
 use super::link::Order;
 use super::place::Place;
 use super::pty::Pty;
-use super::relay::Found;
+use super::relay::{Found, Reach};
 use super::signals::{self, Signals};
 use super::terminal::Terminal;
 use super::{Observation, Session, Signal};
@@ -17,17 +17,22 @@ use super::{Observation, Session, Signal};
 /// The signals that these keys cause in the command's terminal, where the command itself stands in its foreground.
 pub fn signals_typed(pty: &Pty, group: i32, typed: &[u8]) -> Vec<Signal> {
     let Ok(settings) = pty.settings() else { return Vec::new() };
-    if pty.foreground() != Some(group) || !settings.local_flags.contains(LocalFlags::ISIG) {
+    if !settings.local_flags.contains(LocalFlags::ISIG) {
         return Vec::new();
     }
-    [(Key::VINTR, Signal::INT), (Key::VQUIT, Signal::QUIT)]
+    let mut signals: Vec<Signal> = [(Key::VINTR, Signal::INT), (Key::VQUIT, Signal::QUIT)]
         .into_iter()
         .filter(|(key, _)| {
             let key = settings.control_chars[*key as usize];
             key != libc::_POSIX_VDISABLE && typed.contains(&key)
         })
         .map(|(_, signal)| signal)
-        .collect()
+        .collect();
+    // Who stands in the foreground is asked only where it matters: most keys are no signal.
+    if !signals.is_empty() && pty.foreground() != Some(group) {
+        signals.clear();
+    }
+    signals
 }
 
 impl Session {
@@ -144,7 +149,7 @@ impl Session {
     /// Passes on what is there, so that it is shown under the settings it was printed for.
     fn relay_all(&mut self) {
         for index in 0..self.sources.len() {
-            while self.sinks[self.sources[index].sink].has_room() && self.relay(index) == Found::More {}
+            while self.sinks[self.sources[index].sink].has_room() && self.relay(index, Reach::Dry) == Found::More {}
         }
     }
 

@@ -8,6 +8,7 @@
 //!  screen   ◄── Sink ◄────── pty, pipes ◄── command         (one poll)        (its session, its parent)
 //! ```
 
+mod beside;
 mod checkpoint;
 mod clock;
 mod ending;
@@ -80,7 +81,7 @@ use self::pty::Pty;
 use self::queries::Queries;
 use self::ready::Watched;
 use self::records::Records;
-use self::relay::{Found, Keyboard, Source};
+use self::relay::{Found, Keyboard, Reach, Source};
 use self::shell::Shells;
 use self::signals::Origin;
 use crate::control::{Server, TRY_AGAIN};
@@ -249,7 +250,7 @@ impl Session {
                 }
             }
             Watched::Source(index) => {
-                self.relay(index);
+                self.relay(index, Reach::Pause);
             }
             Watched::Records => self.records.flush(),
             Watched::Sink(index) => {
@@ -291,14 +292,14 @@ impl Session {
     }
 
     /// Passes on a portion of what the command printed, then lets the watcher see it.
-    fn relay(&mut self, index: usize) -> Found {
+    fn relay(&mut self, index: usize, reach: Reach) -> Found {
         let mut buffer = std::mem::take(&mut self.buffer);
         if self.shared && self.sources[index].is_terminal() {
             self.share_output();
         }
         let source = &self.sources[index];
         let (count, found) = match source.fd(self.pty.as_ref()) {
-            Some(fd) => relay::read_portion(fd, &mut buffer),
+            Some(fd) => relay::read_portion(fd, &mut buffer, reach),
             None => (0, Found::End),
         };
         let bytes = &buffer[..count];

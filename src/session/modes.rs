@@ -35,6 +35,8 @@ const PRIVATE: &[(u16, bool)] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Modes {
     parser: Parser,
+    /// The control sequence that is being read, while one is.
+    csi: Csi,
     now: State,
     /// What XTSAVE has put aside.
     saved: State,
@@ -63,14 +65,14 @@ struct State {
     shifted: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Parser {
     #[default]
     Ground,
     Escape,
     /// ESC followed by an intermediate byte.
     Intermediate(u8),
-    Csi(Csi),
+    Csi,
     /// OSC, DCS, APC, PM or SOS: text until its end.
     Text,
     /// ESC inside of such a text.
@@ -78,14 +80,16 @@ enum Parser {
 }
 
 /// A control sequence as far as it has come.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Csi {
     /// `?`, `>`, `<` or `=`.
     prefix: u8,
     intermediate: u8,
-    parameters: Vec<u16>,
-    /// For each parameter, whether a colon ties it to the one before.
-    tied: Vec<bool>,
+    /// How many parameters there are.
+    count: u8,
+    values: [u16; MOST_PARAMETERS],
+    /// For each parameter a bit: whether a colon ties it to the one before.
+    tied: u32,
 }
 
 /// More parameters than any sequence that matters here has.
@@ -93,7 +97,7 @@ const MOST_PARAMETERS: usize = 32;
 
 impl Default for Modes {
     fn default() -> Self {
-        Self { parser: Parser::Ground, now: State::default(), saved: State::default() }
+        Self { parser: Parser::Ground, csi: Csi::default(), now: State::default(), saved: State::default() }
     }
 }
 
@@ -106,6 +110,10 @@ impl Modes {
                     None => return,
                     Some(at) => bytes = &bytes[at..],
                 }
+                if let Some(rest) = self.whole(bytes) {
+                    bytes = rest;
+                    continue;
+                }
             } else if self.parser == Parser::Text {
                 // A picture or a clipboard can be megabytes of nothing that matters.
                 match bytes.iter().position(|byte| matches!(byte, 0x1b | 0x07 | 0x18 | 0x1a)) {
@@ -116,6 +124,23 @@ impl Modes {
             self.step(bytes[0]);
             bytes = &bytes[1..];
         }
+    }
+
+    /// Reads a control sequence that is there from beginning to end, as nearly all are. Gives what follows it.
+    fn whole<'b>(&mut self, bytes: &'b [u8]) -> Option<&'b [u8]> {
+        let body = bytes.strip_prefix(b"\x1b[")?;
+        let end = body.iter().position(|byte| !matches!(byte, 0x20..=0x3f))?;
+        let last = body[end];
+        if !matches!(last, 0x40..=0x7e) {
+            return None;
+        }
+        // Of the others, which move and erase, nothing is kept.
+        if matches!(last, b'h' | b'l' | b's' | b'r' | b'u' | b'm' | b'q' | b'p') {
+            let mut csi = Csi::default();
+            body[..end].iter().for_each(|byte| csi.take(*byte));
+            self.apply(&csi, last);
+        }
+        Some(&body[end + 1..])
     }
 
     /// Whether the alternate screen is shown.
@@ -188,7 +213,7 @@ impl Modes {
     }
 
     fn step(&mut self, byte: u8) {
-        self.parser = match (std::mem::take(&mut self.parser), byte) {
+        self.parser = match (self.parser, byte) {
             (Parser::Text, 0x1b) => Parser::TextEscape,
             (Parser::Text, 0x07 | 0x18 | 0x1a) | (Parser::TextEscape, b'\\') => Parser::Ground,
             (Parser::Text, _) => Parser::Text,
@@ -211,13 +236,24 @@ impl Modes {
                 Parser::Ground
             }
             (Parser::Intermediate(first), _) => Parser::Intermediate(first),
-            (Parser::Csi(csi), _) => self.control(csi, byte),
+            (Parser::Csi, 0x40..=0x7e) => {
+                let csi = std::mem::take(&mut self.csi);
+                self.apply(&csi, byte);
+                Parser::Ground
+            }
+            (Parser::Csi, _) => {
+                self.csi.take(byte);
+                Parser::Csi
+            }
         };
     }
 
     fn escape(&mut self, byte: u8) -> Parser {
         match byte {
-            b'[' => Parser::Csi(Csi::default()),
+            b'[' => {
+                self.csi = Csi::default();
+                Parser::Csi
+            }
             b']' | b'P' | b'_' | b'^' | b'X' => Parser::Text,
             0x20..=0x2f => Parser::Intermediate(byte),
             b'c' => {
@@ -233,41 +269,14 @@ impl Modes {
         }
     }
 
-    fn control(&mut self, mut csi: Csi, byte: u8) -> Parser {
-        match byte {
-            b'0'..=b'9' => {
-                if csi.parameters.is_empty() {
-                    csi.next(false);
-                }
-                if let Some(last) = csi.parameters.last_mut() {
-                    *last = last.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
-                }
-            }
-            b';' | b':' => {
-                if csi.parameters.is_empty() {
-                    csi.next(false);
-                }
-                csi.next(byte == b':');
-            }
-            b'<'..=b'?' => csi.prefix = byte,
-            0x20..=0x2f => csi.intermediate = byte,
-            0x40..=0x7e => {
-                self.apply(&csi, byte);
-                return Parser::Ground;
-            }
-            _ => {}
-        }
-        Parser::Csi(csi)
-    }
-
     fn apply(&mut self, csi: &Csi, last: u8) {
-        let first = csi.parameters.first().copied().unwrap_or(0);
+        let first = csi.parameters().first().copied().unwrap_or(0);
         let screen = self.screen();
         let state = &mut self.now;
         match (csi.prefix, csi.intermediate, last) {
-            (b'?', 0, b'h' | b'l') => csi.parameters.iter().for_each(|mode| state.set(*mode, last == b'h')),
-            (b'?', 0, b's') => csi.parameters.iter().for_each(|mode| self.saved.copy(*mode, *state)),
-            (b'?', 0, b'r') => csi.parameters.iter().for_each(|mode| state.copy(*mode, self.saved)),
+            (b'?', 0, b'h' | b'l') => csi.parameters().iter().for_each(|mode| state.set(*mode, last == b'h')),
+            (b'?', 0, b's') => csi.parameters().iter().for_each(|mode| self.saved.copy(*mode, *state)),
+            (b'?', 0, b'r') => csi.parameters().iter().for_each(|mode| state.copy(*mode, self.saved)),
             (b'>', 0, b'u') => {
                 state.keyboard_stack[screen] = state.keyboard_stack[screen].saturating_add(1);
             }
@@ -276,7 +285,7 @@ impl Modes {
                 state.keyboard_stack[screen] = state.keyboard_stack[screen].saturating_sub(count);
             }
             (b'=', 0, b'u') => {
-                let how = csi.parameters.get(1).copied().unwrap_or(1);
+                let how = csi.parameters().get(1).copied().unwrap_or(1);
                 match how {
                     1 => state.keyboard_flags[screen] = first != 0,
                     2 if first != 0 => state.keyboard_flags[screen] = true,
@@ -284,10 +293,10 @@ impl Modes {
                 }
             }
             (b'>', 0, b'm') => {
-                if csi.parameters.is_empty() {
+                if csi.parameters().is_empty() {
                     state.modify_keys = false;
                 } else if first == 4 {
-                    state.modify_keys = csi.parameters.get(1).is_some_and(|level| *level != 0);
+                    state.modify_keys = csi.parameters().get(1).is_some_and(|level| *level != 0);
                 }
             }
             (0, 0, b'm') => state.style(csi),
@@ -327,17 +336,17 @@ impl State {
 
     /// Select graphic rendition: one bit for each kind of attribute that is on.
     fn style(&mut self, csi: &Csi) {
-        if csi.parameters.is_empty() {
+        if csi.parameters().is_empty() {
             self.attributes = 0;
         }
         let mut at = 0;
-        while let Some(&parameter) = csi.parameters.get(at) {
+        while let Some(&parameter) = csi.parameters().get(at) {
             let (on, off) = match parameter {
                 0 => (0, u16::MAX),
                 1 | 2 => (1, 0),
                 3 | 20 => (1 << 1, 0),
                 // A colon gives the kind of underline, and 4:0 is none.
-                4 if csi.is_tied(at + 1) && csi.parameters[at + 1] == 0 => (0, 1 << 2),
+                4 if csi.is_tied(at + 1) && csi.values[at + 1] == 0 => (0, 1 << 2),
                 4 | 21 => (1 << 2, 0),
                 5 | 6 => (1 << 3, 0),
                 7 => (1 << 4, 0),
@@ -368,7 +377,7 @@ impl State {
             at += 1;
             if matches!(parameter, 38 | 48 | 58) && !csi.is_tied(at) {
                 // A colour takes its own parameters along: 5;n or 2;r;g;b.
-                at += match csi.parameters.get(at) {
+                at += match csi.parameters().get(at) {
                     Some(5) => 2,
                     Some(2) => 4,
                     _ => 0,
@@ -382,15 +391,41 @@ impl State {
 }
 
 impl Csi {
+    /// Takes a byte of it that is not the last.
+    fn take(&mut self, byte: u8) {
+        match byte {
+            b'0'..=b'9' => {
+                if self.count == 0 {
+                    self.next(false);
+                }
+                let last = &mut self.values[usize::from(self.count) - 1];
+                *last = last.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
+            }
+            b';' | b':' => {
+                if self.count == 0 {
+                    self.next(false);
+                }
+                self.next(byte == b':');
+            }
+            b'<'..=b'?' => self.prefix = byte,
+            0x20..=0x2f => self.intermediate = byte,
+            _ => {}
+        }
+    }
+
+    fn parameters(&self) -> &[u16] {
+        &self.values[..usize::from(self.count)]
+    }
+
     fn next(&mut self, tied: bool) {
-        if self.parameters.len() < MOST_PARAMETERS {
-            self.parameters.push(0);
-            self.tied.push(tied);
+        if usize::from(self.count) < MOST_PARAMETERS {
+            self.tied |= u32::from(tied) << self.count;
+            self.count += 1;
         }
     }
 
     fn is_tied(&self, at: usize) -> bool {
-        self.tied.get(at).copied().unwrap_or(false)
+        at < usize::from(self.count) && self.tied & 1 << at != 0
     }
 }
 

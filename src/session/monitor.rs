@@ -5,14 +5,15 @@
 //! when idlewatch is gone, however it went, the monitor ends what is left and gives the terminal back.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal as Nix};
 use nix::sys::termios::Termios;
-use nix::unistd::{ForkResult, Pid, fork, getpgrp, setpgid, setsid, tcsetpgrp};
+use nix::unistd::{ForkResult, Pid, fork, getpgrp, setsid, tcsetpgrp};
 
+use super::beside::StandIn;
 use super::inherited;
 use super::link::{Link, News, Order};
 use super::place::Place;
@@ -105,7 +106,7 @@ impl Watchman {
             Place::Job { leads: false } => Some(StandIn::new()?),
             _ => None,
         };
-        let group = leader.as_ref().map(|leader| leader.0.as_raw());
+        let group = leader.as_ref().map(|leader| leader.group().as_raw());
         self.child = self.launch.start(group)?;
         self.group = match (self.launch.place, group) {
             (_, Some(group)) => group,
@@ -120,11 +121,10 @@ impl Watchman {
     fn let_go(&self, outer: Option<&(OwnedFd, Termios)>) {
         let terminal = self.launch.terminal.as_ref().map(AsRawFd::as_raw_fd);
         let outer = outer.map(|(fd, _)| fd.as_raw_fd());
-        let keep = [Some(self.link.as_fd().as_raw_fd()), terminal, outer];
-        for fd in inherited::descriptors().into_iter().filter(|fd| !keep.contains(&Some(*fd))) {
-            // SAFETY: whoever owns this descriptor is idlewatch's code, which this process never returns to.
-            unsafe { libc::close(fd) };
-        }
+        let link = Some(self.link.as_fd().as_raw_fd());
+        let mut keep: Vec<RawFd> = [link, terminal, outer].into_iter().flatten().collect();
+        keep.sort_unstable();
+        inherited::close_all_but(&keep);
         terminal::replace_standard_streams(&[0, 1, 2]);
     }
 
@@ -175,7 +175,7 @@ impl Watchman {
             Place::Job { .. } => self.give_terminal(getpgrp()),
             Place::Orphaned => {
                 if let (Ok(nobody), Some(fd)) = (StandIn::new(), &self.launch.terminal) {
-                    let _ = tcsetpgrp(fd, nobody.0);
+                    let _ = tcsetpgrp(fd, nobody.group());
                 }
             }
             Place::Ours | Place::SessionLeader => {}
@@ -213,31 +213,4 @@ fn child_signals() -> io::Result<UnixStream> {
     child.add(Nix::SIGCHLD);
     child.thread_unblock()?;
     Ok(read)
-}
-
-/// A process group that a process can join, held open by a process that does nothing until it is dismissed.
-struct StandIn(Pid);
-
-impl StandIn {
-    fn new() -> io::Result<Self> {
-        // SAFETY: there is one thread, and the new process only waits to be killed.
-        match unsafe { fork() }? {
-            ForkResult::Child => loop {
-                // SAFETY: pause waits for a signal; every one that could end it early is blocked.
-                unsafe { libc::pause() };
-            },
-            ForkResult::Parent { child } => {
-                let stand_in = Self(child);
-                setpgid(child, child)?;
-                Ok(stand_in)
-            }
-        }
-    }
-}
-
-impl Drop for StandIn {
-    fn drop(&mut self) {
-        let _ = send(self.0.as_raw(), Signal::KILL);
-        let _ = nix::sys::wait::waitpid(self.0, None);
-    }
 }

@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn state(to: State) -> Event {
-        Event::StateChanged { from: State::Active, to, evidence: "so\u{1b}\n it is".to_owned() }
+        Event::StateChanged { from: State::Active, to, evidence: "so\u{1b}\nit is".to_owned() }
     }
 
     #[test]

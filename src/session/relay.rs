@@ -90,13 +90,30 @@ pub fn portion() -> Vec<u8> {
     vec![0; PORTION]
 }
 
-/// Reads until nothing is left or the portion is nearly full. Gives how much of `buffer` is filled.
-pub fn read_portion(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> (usize, Found) {
+/// How far to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Until so little came that the next read would most likely find nothing: a key's echo is passed on at once.
+    Pause,
+    /// Until nothing is left.
+    Dry,
+}
+
+/// A read that brings less than this was the last of a burst.
+const LITTLE: usize = 512;
+
+/// Reads so far, or until the portion is nearly full. Gives how much of `buffer` is filled.
+pub fn read_portion(fd: BorrowedFd<'_>, buffer: &mut [u8], reach: Reach) -> (usize, Found) {
     let mut filled = 0;
     while buffer.len() - filled >= buffer.len() / 8 {
         match nix::unistd::read(fd, &mut buffer[filled..]) {
             Ok(0) => return (filled, Found::End),
-            Ok(count) => filled += count,
+            Ok(count) => {
+                filled += count;
+                if reach == Reach::Pause && count < LITTLE {
+                    return (filled, Found::More);
+                }
+            }
             Err(Errno::EINTR) => {}
             Err(Errno::EAGAIN) => return (filled, Found::Dry),
             // A master whose other side nobody has open any more says EIO.

@@ -1,13 +1,12 @@
 //! Signals that reach idlewatch, turned into something `poll` can see, with where they came from.
 
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
+use std::io::{self, PipeReader, Read};
+use std::os::fd::{AsFd, BorrowedFd, IntoRawFd};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal as Nix, sigaction, sigprocmask};
-use signal_hook::iterator::backend::SignalDelivery;
-use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 
 use super::inherited;
 use crate::signal::Signal;
@@ -23,9 +22,18 @@ pub enum Origin {
     Own,
 }
 
+/// Where [`note`] writes what arrives; -1 while nobody reads it.
+static NOTES: AtomicI32 = AtomicI32::new(-1);
+
+/// What [`note`] writes of one signal: its number, its code, and the process that sent it where one did.
+const SIZE: usize = 12;
+
 /// The signals that are caught, and those that have arrived.
+///
+/// All of them share one handler and one pipe: a table of handlers, as signal libraries have it, would be copied for
+/// each of sixty signals, which was most of what a short run cost.
 pub struct Signals {
-    delivery: SignalDelivery<UnixStream, WithRawSiginfo>,
+    read: PipeReader,
 }
 
 impl Signals {
@@ -47,7 +55,14 @@ impl Signals {
         for signal in [Nix::SIGSEGV, Nix::SIGBUS] {
             default_action(signal)?;
         }
-        let (read, write) = UnixStream::pair()?;
+        let (read, write) = io::pipe()?;
+        for fd in [read.as_fd(), write.as_fd()] {
+            let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
+            fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+        }
+        let signals = Self { read };
+        // Closed on drop, where a handler can be sure not to be using it.
+        NOTES.store(write.into_raw_fd(), Ordering::SeqCst);
         let caught = (1..=libc::SIGSYS).chain(real_time()).filter(|number| {
             let never = [libc::SIGKILL, libc::SIGSTOP];
             let broken = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
@@ -56,10 +71,10 @@ impl Signals {
                 && Signal::from_number(*number)
                     .is_some_and(|signal| signal == Signal::CHLD || !inherited::was_ignored(signal))
         });
-        let delivery = SignalDelivery::with_pipe(read, write, WithRawSiginfo, caught)?;
+        caught.for_each(handle);
         sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;
         Self::hold_terminal_output(true);
-        Ok(Self { delivery })
+        Ok(signals)
     }
 
     /// Holds back TTOU, or lets it through. While it is held back we may write to a terminal in whose background we
@@ -74,21 +89,66 @@ impl Signals {
     /// The signals that have arrived since the last call.
     pub fn arrived(&mut self) -> Vec<(Signal, Origin)> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
-        self.delivery
-            .pending()
-            .filter_map(|info| {
-                let signal = Signal::from_number(info.si_signo)?;
+        let mut found = Vec::new();
+        let mut notes = [0; 64 * SIZE];
+        // Each note is written at once and the room is a whole number of them, so none is cut.
+        while let Ok(count @ 1..) = self.read.read(&mut notes) {
+            found.extend(notes[..count].chunks_exact(SIZE).filter_map(|note| {
+                let number = |at: usize| note[at..at + 4].try_into().map(i32::from_ne_bytes).ok();
+                let (signal, code, sender) = (Signal::from_number(number(0)?)?, number(4)?, number(8)?);
                 // A positive code means the kernel, anything else a process.
-                let origin = if info.si_code > 0 {
-                    Origin::Kernel
-                } else {
-                    // SAFETY: a signal sent by a process carries its id.
-                    if unsafe { info.si_pid() } == own { Origin::Own } else { Origin::Process }
+                let origin = match (code > 0, sender == own) {
+                    (true, _) => Origin::Kernel,
+                    (false, true) => Origin::Own,
+                    (false, false) => Origin::Process,
                 };
                 Some((signal, origin))
-            })
-            .collect()
+            }));
+        }
+        found
     }
+}
+
+impl Drop for Signals {
+    /// Signals that arrive from now on are swallowed.
+    fn drop(&mut self) {
+        let write = NOTES.swap(-1, Ordering::SeqCst);
+        // SAFETY: the descriptor was ours alone and is taken out of use; handlers run on this one thread, so none is
+        // between reading its number and writing.
+        unsafe { libc::close(write) };
+    }
+}
+
+/// Notes each arrival of this signal. A number that the system does not have is left alone.
+fn handle(number: i32) {
+    // SAFETY: an all-zero sigaction is a valid value to be filled in.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = note as *const () as libc::sighandler_t;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+    // SAFETY: the set outlives the call. One note is written after the other.
+    unsafe { libc::sigfillset(&raw mut action.sa_mask) };
+    // SAFETY: `note` has the form that SA_SIGINFO asks for and only does what a handler may; `action` outlives the call.
+    unsafe { libc::sigaction(number, &raw const action, std::ptr::null_mut()) };
+}
+
+/// The handler. Async-signal-safe: it reads an atomic, writes to a pipe, and leaves `errno` as it was.
+extern "C" fn note(number: libc::c_int, info: *const libc::siginfo_t, _: *const libc::c_void) {
+    let errno = Errno::last_raw();
+    // SAFETY: the kernel hands SA_SIGINFO handlers a valid siginfo_t, or none.
+    let (code, sender) = match unsafe { info.as_ref() } {
+        // SAFETY: a signal that a process sent carries that process's id; any other is not asked for one.
+        Some(info) if info.si_code <= 0 => (info.si_code, unsafe { info.si_pid() }),
+        Some(info) => (info.si_code, 0),
+        None => (0, 0),
+    };
+    let mut note = [0; SIZE];
+    note[..4].copy_from_slice(&number.to_ne_bytes());
+    note[4..8].copy_from_slice(&code.to_ne_bytes());
+    note[8..].copy_from_slice(&sender.to_ne_bytes());
+    // SAFETY: `note` outlives the call. A pipe full of signals nobody has looked at loses this one, and a descriptor of
+    // -1 is refused.
+    unsafe { libc::write(NOTES.load(Ordering::SeqCst), note.as_ptr().cast(), SIZE) };
+    Errno::set_raw(errno);
 }
 
 /// Sends a signal to whom kill(2) understands by `target`, but never to everybody.
@@ -109,7 +169,7 @@ fn default_action(signal: Nix) -> io::Result<()> {
 
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.delivery.get_read().as_fd()
+        self.read.as_fd()
     }
 }
 

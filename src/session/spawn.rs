@@ -1,13 +1,13 @@
 //! The command is started so that it finds everything as we found it.
 
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::os::unix::ffi::OsStrExt;
 
-use super::inherited;
 use super::place::Place;
+use super::{beside, inherited};
 
 /// What the command is started with.
 #[derive(Debug)]
@@ -55,43 +55,93 @@ impl Launch {
             // SAFETY: the monitor has one thread.
             unsafe { std::env::remove_var(name) };
         }
-        let mut command = Command::new(&self.argv[0]);
-        command.args(&self.argv[1..]);
-        let mut close = Vec::new();
+        let mut streams = Vec::with_capacity(3);
         for (number, given) in (0..).zip(&mut self.streams) {
-            let stream = match std::mem::replace(given, Given::Closed) {
-                Given::This(fd) => Stdio::from(fd),
-                Given::Ours => Stdio::inherit(),
-                Given::Null => Stdio::null(),
-                Given::Closed => {
-                    close.push(number);
-                    Stdio::inherit()
+            streams.push(match std::mem::replace(given, Given::Closed) {
+                Given::This(fd) => Stream::This(fd),
+                Given::Ours => Stream::Ours,
+                Given::Null => {
+                    let null = File::options().read(number == 0).write(number != 0).open("/dev/null")?;
+                    Stream::This(null.into())
                 }
-            };
-            match number {
-                0 => command.stdin(stream),
-                1 => command.stdout(stream),
-                _ => command.stderr(stream),
-            };
+                Given::Closed => Stream::Closed,
+            });
         }
-        let terminal = self.terminal.as_ref().map(AsRawFd::as_raw_fd);
-        let (place, foreground) = (self.place, self.foreground);
-        // SAFETY: what runs between fork and exec only makes system calls and touches no allocator or lock.
-        unsafe { command.pre_exec(move || prepare(place, group, foreground, terminal, &close)) };
-        let child = command.spawn()?;
-        // The standard library does not wait for a child that is dropped; the monitor does.
-        i32::try_from(child.id()).map_err(io::Error::other)
+        let words: Result<Vec<CString>, _> = self.argv.iter().map(|word| CString::new(word.as_bytes())).collect();
+        let newcomer = Newcomer {
+            words: words?,
+            streams,
+            terminal: self.terminal.as_ref().map(AsRawFd::as_raw_fd),
+            place: self.place,
+            group,
+            foreground: self.foreground,
+        };
+        newcomer.start()
     }
 }
 
-/// In the new process, just before it becomes the command.
-fn prepare(
+/// What one of the new process's standard streams becomes.
+enum Stream {
+    This(OwnedFd),
+    Ours,
+    Closed,
+}
+
+/// Everything the new process needs, made before it is there: until it becomes the command it can only make system
+/// calls.
+struct Newcomer {
+    words: Vec<CString>,
+    streams: Vec<Stream>,
+    terminal: Option<RawFd>,
     place: Place,
     group: Option<i32>,
     foreground: bool,
-    terminal: Option<RawFd>,
-    close: &[RawFd],
-) -> io::Result<()> {
+}
+
+impl Newcomer {
+    fn start(&self) -> io::Result<i32> {
+        let mut words: Vec<*const libc::c_char> = self.words.iter().map(|word| word.as_ptr()).collect();
+        words.push(std::ptr::null());
+        // Where the kernel does not know what to do with a file, `execvp` asks a shell, with the words on its stack.
+        beside::become_another(words.len() * 2 * size_of::<usize>(), || match self.prepare() {
+            Ok(()) => {
+                // SAFETY: `words` are valid strings that end with a null pointer. On success this does not return.
+                unsafe { libc::execvp(words[0], words.as_ptr()) };
+                io::Error::last_os_error()
+            }
+            Err(error) => error,
+        })
+    }
+
+    /// In the new process, just before it becomes the command.
+    fn prepare(&self) -> io::Result<()> {
+        for (number, stream) in (0..).zip(&self.streams) {
+            let result = match stream {
+                // SAFETY: dup2 takes two numbers; the descriptor that is replaced is this process's alone.
+                Stream::This(fd) => unsafe { libc::dup2(fd.as_raw_fd(), number) },
+                Stream::Ours | Stream::Closed => 0,
+            };
+            if result == -1 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        take_place(self.place, self.group, self.foreground, self.terminal)?;
+        for (number, stream) in (0..).zip(&self.streams) {
+            if matches!(stream, Stream::Closed) {
+                // SAFETY: the descriptor is one of ours that idlewatch was started without; nobody uses it.
+                unsafe { libc::close(number) };
+            }
+        }
+        // SAFETY: the default action runs no code of ours. Rust's runtime had it ignored.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        inherited::restore_signals();
+        Ok(())
+    }
+}
+
+/// Goes to where the command is to stand. Every signal is blocked: a process in the background that takes the
+/// foreground would be stopped for it.
+fn take_place(place: Place, group: Option<i32>, foreground: bool, terminal: Option<RawFd>) -> io::Result<()> {
     match place {
         Place::Ours | Place::Orphaned => {}
         Place::SessionLeader => {
@@ -104,9 +154,6 @@ fn prepare(
             let group = nix::unistd::Pid::from_raw(group.unwrap_or(0));
             nix::unistd::setpgid(nix::unistd::Pid::from_raw(0), group)?;
             if let (true, Some(fd)) = (foreground, terminal) {
-                // The standard library has unblocked all signals, and a process in the background that takes the
-                // foreground would be stopped for it.
-                nix::sys::signal::SigSet::all().thread_block()?;
                 let group = nix::unistd::getpgrp().as_raw();
                 // SAFETY: tcsetpgrp takes two numbers and does not touch our memory.
                 if unsafe { libc::tcsetpgrp(fd, group) } == -1 {
@@ -115,11 +162,6 @@ fn prepare(
             }
         }
     }
-    for fd in close {
-        // SAFETY: the descriptor is one of ours that idlewatch was started without; nobody uses it.
-        unsafe { libc::close(*fd) };
-    }
-    inherited::restore_signals();
     Ok(())
 }
 

@@ -366,6 +366,11 @@ impl Ladder {
         }
     }
 
+    /// Whether something is being typed.
+    pub(super) const fn is_nudging(&self) -> bool {
+        self.nudge.is_some()
+    }
+
     fn go_on_nudging(&mut self, situation: &Situation<'_>, actions: &mut Vec<Action>) {
         let Some(nudge) = &mut self.nudge else { return };
         let (rows, cursor) = (situation.rows)();

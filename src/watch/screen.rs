@@ -8,10 +8,10 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use memchr::{memchr, memchr_iter, memchr2};
-
 use super::Size;
+use super::flood::{last_lines, last_screenful, looks};
 use super::picture::{Colour, Picture, Stretch, Style, row};
+use super::repaint::last_painted;
 
 thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
@@ -45,8 +45,12 @@ pub(super) struct Screen {
     /// How many lines are kept that scrolled off.
     above: usize,
     margins: bool,
-    /// Text that nobody has needed to see yet: of a flood, most never will be shown.
+    /// Long lines may not go on in the next row: the command has switched that off at least once.
+    cuts: bool,
+    /// Output that nobody has needed to see yet: of a flood, most never will be shown.
     pending: String,
+    /// The pending output is not text alone.
+    mixed: bool,
     touched: Touched,
     rows: Vec<Row>,
 }
@@ -87,6 +91,9 @@ impl std::fmt::Debug for Screen {
 /// Text is shown at the latest when so much of it is pending.
 const MOST_PENDING: usize = 1 << 16;
 
+/// Text that is shorter is shown whole.
+const WORTH_SKIPPING: usize = 2048;
+
 /// One column breaks wide characters, and a size without end is memory without end.
 fn clamp(size: Size) -> Size {
     Size { cols: size.cols.clamp(2, 1000), rows: size.rows.clamp(1, 1000) }
@@ -98,7 +105,17 @@ impl Screen {
         let size = clamp(size);
         let terminal = avt::Terminal::with_scrollback(size.cols.into(), size.rows.into(), Some(above)).ok();
         let touched = Touched(vec![true; size.rows.into()]);
-        Self { terminal, size, above, margins: false, pending: String::new(), touched, rows: Vec::new() }
+        Self {
+            terminal,
+            size,
+            above,
+            margins: false,
+            cuts: false,
+            pending: String::new(),
+            mixed: false,
+            touched,
+            rows: Vec::new(),
+        }
     }
 
     /// Its size, as far as it can be shown.
@@ -125,10 +142,17 @@ impl Screen {
         self.contained(|terminal, touched| terminal.resize_with(size.cols.into(), size.rows.into(), touched));
     }
 
-    /// Shows it a control sequence.
+    /// Takes a control sequence, to be shown when somebody looks.
     pub(super) fn control(&mut self, sequence: &str) {
-        self.show();
-        self.contained(|terminal, touched| terminal.feed_with(sequence, touched));
+        if self.is_lost() {
+            return;
+        }
+        if !self.mixed && self.pending.len() >= WORTH_SKIPPING {
+            self.show();
+        }
+        self.mixed = true;
+        self.cuts |= sequence.starts_with("\x1b[?") && sequence.ends_with('l') && sequence.contains('7');
+        self.take(sequence);
     }
 
     /// Takes text, to be shown when somebody looks.
@@ -136,27 +160,47 @@ impl Screen {
         if self.is_lost() {
             return;
         }
-        self.pending.push_str(text);
+        if self.mixed && text.len() >= WORTH_SKIPPING {
+            self.show();
+        }
+        self.take(text);
+    }
+
+    fn take(&mut self, output: &str) {
+        self.pending.push_str(output);
         if self.pending.len() >= MOST_PENDING {
             self.show();
         }
     }
 
-    /// Shows what is pending: all of it, or of a flood of whole lines the last screenful, which leaves the same picture.
+    /// Shows what is pending: all of it, or of a flood what leaves the same picture: of whole lines the last screenful,
+    /// of painted rows the last of each.
     pub(super) fn show(&mut self) {
         if self.pending.is_empty() {
             return;
         }
         let pending = std::mem::take(&mut self.pending);
-        let rows = usize::from(self.size.rows) + self.above;
-        let shown = if self.margins { None } else { last_screenful(&pending, rows) };
-        self.contained(|terminal, touched| match shown {
-            Some(shown) => {
-                let look = looks(&pending[..pending.len() - shown.len()]);
-                terminal.feed_with(["\r", &look, shown], touched);
-            }
-            None => terminal.feed_with(&pending, touched),
-        });
+        let (mixed, skips) = (std::mem::take(&mut self.mixed), !self.margins && pending.len() >= WORTH_SKIPPING);
+        let to_bottom = format!("\x1b[{};1H", self.size.rows);
+        let look;
+        let shown = match (mixed, skips) {
+            // Where pictures are wanted, colours and the lines that scroll off count as well.
+            (false, true) if self.above > 0 => match last_lines(&pending, 2 * usize::from(self.size.rows) + self.above)
+            {
+                Some(end) => {
+                    look = looks(&pending[..pending.len() - end.len()]);
+                    vec!["\r", &look, end]
+                }
+                None => vec![pending.as_str()],
+            },
+            (true, true) if self.above == 0 => last_painted(&pending, self.size),
+            (false, true) => match last_screenful(&pending, self.size, !self.cuts) {
+                Some(end) => vec![to_bottom.as_str(), end],
+                None => vec![pending.as_str()],
+            },
+            _ => vec![pending.as_str()],
+        };
+        self.contained(|terminal, touched| terminal.feed_with(shown, touched));
         self.pending = pending;
         self.pending.clear();
     }
@@ -261,22 +305,6 @@ impl Screen {
     }
 }
 
-/// The looks that were asked for in `text` and hold after it.
-fn looks(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let resets = ["\x1b[m", "\x1b[0m"].iter().filter_map(|reset| memchr::memmem::rfind(bytes, reset.as_bytes()));
-    let mut rest = &text[resets.max().unwrap_or(0)..];
-    let mut looks = String::new();
-    // Nothing but looks begins with an escape here.
-    while let Some(begin) = memchr(0x1b, rest.as_bytes()) {
-        rest = &rest[begin..];
-        let end = memchr(b'm', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
-        looks.push_str(&rest[..end]);
-        rest = &rest[end..];
-    }
-    looks
-}
-
 fn style(pen: avt::Pen) -> Style {
     let colour = |colour| match colour {
         avt::Color::Indexed(index) => Colour::Indexed(index),
@@ -292,27 +320,6 @@ fn style(pen: avt::Pen) -> Style {
         struck: pen.is_strikethrough(),
         inverse: pen.is_inverse(),
     }
-}
-
-/// The end of `text` that alone decides what the screen shows after it, if the rest can be left out.
-///
-/// That holds where every line end is CR LF, so that each line starts at the left, and more lines follow than the
-/// screen has rows; shifts of the character set would be lost, so text with them is shown whole.
-fn last_screenful(text: &str, rows: usize) -> Option<&str> {
-    let bytes = text.as_bytes();
-    if bytes.len() < 2048 || memchr2(0x0e, 0x0f, bytes).is_some() {
-        return None;
-    }
-    let mut ends = 0_usize;
-    for end in memchr_iter(b'\n', bytes) {
-        if end == 0 || bytes[end - 1] != b'\r' {
-            return None;
-        }
-        ends += 1;
-    }
-    let skipped = ends.checked_sub(rows + 1).filter(|skipped| *skipped > 0)?;
-    let start = memchr_iter(b'\n', bytes).nth(skipped - 1)?;
-    Some(&text[start + 1..])
 }
 
 #[cfg(test)]
@@ -348,6 +355,7 @@ mod tests {
             skipping.text(&flood);
             flood.split_inclusive('\n').for_each(|line| whole.control(line));
             skipping.show();
+            whole.show();
             assert_eq!(skipping.rows(), whole.rows());
             assert_eq!(skipping.cursor(), whole.cursor());
         }
@@ -391,6 +399,7 @@ mod tests {
             "z",
         ] {
             screen.control(step);
+            screen.show();
             let rows: Vec<String> = screen.rows();
             assert_eq!(texts(&mut screen), rows, "after {step:?}");
         }

@@ -82,7 +82,9 @@ impl Sieve {
                     let end = memchr(0x1b, rest).unwrap_or(rest.len());
                     self.take_text(&rest[..end], bare, end == rest.len(), pass);
                     rest = &rest[end..];
-                    if !rest.is_empty() {
+                    if let Some(after) = self.whole_csi(rest, cols, pass) {
+                        rest = after;
+                    } else if !rest.is_empty() {
                         self.mode = Mode::Escape;
                         rest = &rest[1..];
                     }
@@ -134,6 +136,12 @@ impl Sieve {
                 return;
             }
         }
+        if self.partial.is_empty() && bytes.is_ascii() {
+            if let Ok(text) = std::str::from_utf8(bytes) {
+                self.append(text, bare);
+            }
+            return;
+        }
         let mut joined = std::mem::take(&mut self.partial);
         joined.extend_from_slice(bytes);
         let mut rest = joined.as_slice();
@@ -161,23 +169,27 @@ impl Sieve {
     }
 
     fn append(&mut self, text: &str, bare: bool) {
-        if !bare && memchr(0xc2, text.as_bytes()).is_none() {
-            self.text.push_str(text);
+        let clean = memchr(0xc2, text.as_bytes()).is_none();
+        let mut rest = text;
+        while let (true, Some(end)) = (bare, memchr(b'\n', rest.as_bytes())) {
+            self.append_part(&rest[..end], clean);
+            self.text.push_str(if self.after_return { "\n" } else { "\r\n" });
+            self.after_return = false;
+            rest = &rest[end + 1..];
+        }
+        self.append_part(rest, clean);
+    }
+
+    fn append_part(&mut self, part: &str, clean: bool) {
+        if part.is_empty() {
             return;
         }
-        for (index, part) in text.split('\n').enumerate() {
-            if index > 0 {
-                if bare && !self.after_return {
-                    self.text.push('\r');
-                }
-                self.text.push('\n');
-                self.after_return = false;
-            }
+        self.after_return = part.ends_with('\r');
+        if clean {
+            self.text.push_str(part);
+        } else {
             // C1 controls would open strings that the emulator reads for ever.
             self.text.extend(part.chars().filter(|c| !('\u{80}'..='\u{9f}').contains(c)));
-            if !part.is_empty() {
-                self.after_return = part.ends_with('\r');
-            }
         }
     }
 
@@ -247,6 +259,24 @@ impl Sieve {
             }
             _ => {}
         }
+    }
+
+    /// A control sequence that is there from beginning to end, as nearly all are. Gives what follows it.
+    fn whole_csi<'b>(&mut self, bytes: &'b [u8], cols: u16, pass: &mut dyn FnMut(Piece<'_>)) -> Option<&'b [u8]> {
+        let body = bytes.strip_prefix(b"\x1b[")?;
+        let end = body.iter().position(|byte| !matches!(byte, 0x20..=0x3f))?;
+        let last = body[end];
+        if !matches!(last, 0x40..=0x7e) {
+            return None;
+        }
+        // Most are colours.
+        if last != b'm' && end + 2 <= LONGEST_SEQUENCE {
+            self.sequence.clear();
+            self.sequence.push_str("\x1b[");
+            self.sequence.push_str(std::str::from_utf8(&body[..end]).unwrap_or_default());
+            self.end_csi(last, cols, pass);
+        }
+        Some(&body[end + 1..])
     }
 
     fn end_csi(&mut self, last: u8, cols: u16, pass: &mut dyn FnMut(Piece<'_>)) {

@@ -184,7 +184,7 @@ impl Sight {
     /// A full-screen program takes its screen with it when it leaves.
     fn keep_full_screen(&mut self, now: Moment, sequence: &str) {
         let lately = |(at, _): &(Moment, Picture)| now.since(*at) < BETWEEN_PICTURES;
-        if self.pictures && leaves_full_screen(sequence) && self.screen.is_alternate() && !self.left.iter().any(lately)
+        if self.pictures && leaves_full_screen(sequence) && self.shown().is_alternate() && !self.left.iter().any(lately)
         {
             self.left = Some((now, self.picture()));
         }

@@ -315,6 +315,10 @@ impl Watcher {
 
     fn climb(&mut self, now: Moment, actions: &mut Vec<Action>) {
         let mut ladder = std::mem::take(&mut self.ladder);
+        if ladder.is_nudging() {
+            // What was typed is looked for on the screen as it is now.
+            self.sight.shown();
+        }
         let (answers, orders) = (self.answers.take(), std::mem::take(&mut self.orders));
         let clocks = &self.sight.clocks;
         let situation = Situation {

@@ -51,3 +51,4 @@ mod watch_properties;
 mod watch_silence;
 mod watch_waiting;
 mod watched;
+mod weight;

@@ -1,0 +1,176 @@
+//! Of a flood of text only the end decides what the screen shows: what of it has to be emulated at all.
+
+use memchr::{memchr, memchr_iter, memchr2, memrchr};
+
+use super::Size;
+
+/// The last lines of `text`, so many of them, if the rest can be left out: every line end is CR LF, so that each line
+/// starts at the left, and there are no shifts of the character set, which would be lost.
+pub(super) fn last_lines(text: &str, lines: usize) -> Option<&str> {
+    let bytes = text.as_bytes();
+    if memchr2(0x0e, 0x0f, bytes).is_some() {
+        return None;
+    }
+    let mut ends = 0_usize;
+    for end in memchr_iter(b'\n', bytes) {
+        if end == 0 || bytes[end - 1] != b'\r' {
+            return None;
+        }
+        ends += 1;
+    }
+    let skipped = ends.checked_sub(lines + 1).filter(|skipped| *skipped > 0)?;
+    let start = memchr_iter(b'\n', bytes).nth(skipped - 1)?;
+    Some(&text[start + 1..])
+}
+
+/// The end of `text` that alone decides what the screen shows after it, if the rest can be left out. It is to be shown
+/// from the left of the last row.
+///
+/// It fills as many rows as the screen has, so that whatever was there is scrolled away; and with what is left out it
+/// fills twice as many, so that this would have been so without leaving anything out, wherever the cursor was. Each of
+/// its line ends has to be CR LF, so that each line starts at the left. Shifts of the character set would be lost, so
+/// text with them is shown whole. Where long lines go on in the next row (`wraps`) they fill several.
+pub(super) fn last_screenful(text: &str, size: Size, wraps: bool) -> Option<&str> {
+    let bytes = text.as_bytes();
+    if memchr2(0x0e, 0x0f, bytes).is_some() {
+        return None;
+    }
+    let (height, width) = (usize::from(size.rows), usize::from(size.cols));
+    let (mut filled, mut start) = (0, None);
+    let (mut end, mut is_ended) = (bytes.len(), false);
+    loop {
+        let begin = memrchr(b'\n', &bytes[..end]).map_or(0, |before| before + 1);
+        let piece = &bytes[begin..end];
+        let line = piece.strip_suffix(b"\r").or((!is_ended).then_some(piece));
+        if start.is_none() && line.is_none() {
+            return None;
+        }
+        let plain = line.filter(|line| wraps && line.iter().all(|byte| matches!(byte, b' '..=b'~')));
+        // The last row of what has no end yet is still being filled.
+        let rows = match (plain, is_ended) {
+            (Some(line), true) => line.len().div_ceil(width).max(1),
+            (Some(line), false) => line.len().saturating_sub(1) / width,
+            (None, is_ended) => usize::from(is_ended),
+        };
+        if start.is_none() && filled + rows >= height {
+            if begin < 2 || bytes[begin - 2] != b'\r' {
+                return None;
+            }
+            start = Some(begin + (filled + rows - height) * width);
+        }
+        filled += rows;
+        if filled >= 2 * height {
+            return start.map(|start| &text[start..]);
+        }
+        (end, is_ended) = (begin.checked_sub(1)?, true);
+    }
+}
+
+/// The looks that were asked for in `text` and hold after it.
+pub(super) fn looks(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let resets = ["\x1b[m", "\x1b[0m"].iter().filter_map(|reset| memchr::memmem::rfind(bytes, reset.as_bytes()));
+    let mut rest = &text[resets.max().unwrap_or(0)..];
+    let mut looks = String::new();
+    // Nothing but looks begins with an escape here.
+    while let Some(begin) = memchr(0x1b, rest.as_bytes()) {
+        rest = &rest[begin..];
+        let end = memchr(b'm', rest.as_bytes()).map_or(rest.len(), |end| end + 1);
+        looks.push_str(&rest[..end]);
+        rest = &rest[end..];
+    }
+    looks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::screen::Screen;
+    use super::*;
+
+    const SIZE: Size = Size { cols: 20, rows: 4 };
+
+    fn texts(screen: &mut Screen) -> Vec<String> {
+        let mut lines = Vec::new();
+        screen.show();
+        screen.lines_into(&mut lines);
+        lines.into_iter().map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn wherever_a_flood_begins_nothing_of_what_was_there_before_stays() {
+        for (before, width) in [("\x1b[H", 3), ("\x1b[H", 19), ("\x1b[H", 500), ("\x1b[2;5H", 21), ("", 40)] {
+            for count in [2, 5, 7, 9, 200, 900] {
+                let (mut skipping, mut whole) = (Screen::new(SIZE, 0), Screen::new(SIZE, 0));
+                let lines: Vec<String> = (0..count).map(|n| format!("{n} {}\r\n", "y".repeat(width))).collect();
+                let flood = lines.concat();
+                for screen in [&mut skipping, &mut whole] {
+                    screen.control("long long long long1long long long long2\x1b[4;1Hlast");
+                    screen.control(before);
+                    screen.show();
+                }
+                let tail = "tail".repeat(width * count % 70);
+                skipping.text(&flood);
+                skipping.text(&tail);
+                for piece in flood.as_bytes().chunks(100) {
+                    whole.control(std::str::from_utf8(piece).unwrap());
+                }
+                whole.control(&tail);
+                let seen = (texts(&mut skipping), skipping.rows(), skipping.cursor());
+                assert_eq!(seen, (texts(&mut whole), whole.rows(), whole.cursor()), "{before:?} {width} {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_flood_of_painted_rows_leaves_the_same_picture_whether_skipped_or_not() {
+        let mut random = 12_345_u64;
+        let mut dice = |sides: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % sides
+        };
+        for _ in 0..60 {
+            let (mut skipping, mut whole) = (Screen::new(SIZE, 0), Screen::new(SIZE, 0));
+            // Mostly rows, sometimes something that makes a difference.
+            let often = 2 + dice(40);
+            for _ in 0..300 {
+                let row = 1 + dice(5);
+                let text = "painted row with many letters 0123"[..usize::try_from(dice(34)).unwrap()].to_owned();
+                let piece = match dice(often) {
+                    0 => [
+                        "\x1b[4h",
+                        "\x1b[4l",
+                        "\x1b(0",
+                        "\x1b(B",
+                        "wide 漢字",
+                        "\x1b[3;19Habc\r\nd",
+                        "\x1b[5b",
+                        "\x1bM",
+                    ][usize::try_from(dice(8)).unwrap()]
+                    .to_owned(),
+                    1 => format!("\x1b[{row};3H{text}\x1b[1K"),
+                    2 => format!("\x1b[H\x1b[{row};1H{text}"),
+                    _ => format!("\x1b[{row};1H{text}\x1b[K"),
+                };
+                skipping.control(&piece);
+                whole.control(&piece);
+                whole.show();
+            }
+            let seen = (texts(&mut skipping), skipping.rows(), skipping.cursor());
+            assert_eq!(seen, (texts(&mut whole), whole.rows(), whole.cursor()));
+        }
+    }
+
+    #[test]
+    fn lines_that_are_cut_at_the_edge_fill_one_row() {
+        let (mut skipping, mut whole) = (Screen::new(SIZE, 0), Screen::new(SIZE, 0));
+        let lines: Vec<String> = (0..6).map(|n| format!("{n} {}\r\n", "y".repeat(900))).collect();
+        let flood = lines.concat();
+        for screen in [&mut skipping, &mut whole] {
+            screen.control("\x1b[?7l");
+            screen.control("\x1b[2;1Hlong long long");
+        }
+        skipping.text(&flood);
+        flood.split_inclusive('\n').for_each(|line| whole.control(line));
+        assert_eq!(texts(&mut skipping), texts(&mut whole));
+    }
+}

@@ -1,0 +1,46 @@
+//! What idlewatch holds does not grow with what passes through it.
+
+use std::fs;
+
+use crate::support::Run;
+
+/// Resident memory in KiB and open descriptors, of idlewatch and its monitor.
+fn held(pid: i32) -> (u64, usize) {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let monitor = children.split_whitespace().filter_map(|child| child.parse().ok());
+    let all: Vec<i32> = [pid].into_iter().chain(monitor).collect();
+    assert_eq!(all.len(), 2, "idlewatch and its monitor: {children}");
+    let resident = |pid: &i32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("resident memory").to_owned();
+        line.split_whitespace().next().and_then(|number| number.parse::<u64>().ok()).expect("a number")
+    };
+    let open = |pid: &i32| fs::read_dir(format!("/proc/{pid}/fd")).expect("descriptors").count();
+    (all.iter().map(resident).sum(), all.iter().map(open).sum())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_flood_leaves_memory_and_descriptors_as_they_were() {
+    let log = "for (n = 0; n < 16000; n++) printf \"%d a line of a log that says something about request %x\\n\", i, n * 2654435761";
+    let painted = "for (n = 0; n < 24000; n++) printf \"\\033[%d;1H\\033[3%dm%d of %d words\\033[m\\033[K\", n % 24 + 1, n % 8, n, i";
+    let one_line = "for (n = 0; n < 120000; n++) printf \"%07d \", n + i";
+    for print in [log, painted, one_line] {
+        let script = format!(
+            "stty -echo; i=0; while [ $i -le 5 ]; do awk -v i=$i 'BEGIN {{ {print} }}'; echo; echo \"piece $i ends\"; \
+             case $i in 0|5) read go;; esac; i=$((i+1)); done"
+        );
+        let mut running = Run::sh(&[], &script).in_terminal();
+        running.wait_for("piece 0 ends");
+        let (before, open) = held(running.pid());
+        running.enter("\n");
+        for piece in 1..=5 {
+            running.wait_for(format!("piece {piece} ends"));
+        }
+        let (after, still_open) = held(running.pid());
+        assert_eq!(still_open, open, "descriptors after {print}");
+        assert!(after < before + 1024, "{before} KiB before, {after} KiB after {print}");
+        running.enter("\n");
+        assert!(running.finish().1.success());
+    }
+}
