@@ -270,7 +270,7 @@ impl Sieve {
             return None;
         }
         // Most are colours.
-        if last != b'm' && end + 2 <= LONGEST_SEQUENCE {
+        if (last != b'm' || self.colours) && end + 2 <= LONGEST_SEQUENCE {
             self.sequence.clear();
             self.sequence.push_str("\x1b[");
             self.sequence.push_str(std::str::from_utf8(&body[..end]).unwrap_or_default());
