@@ -450,7 +450,7 @@ _idlewatch() {
             return 0
             ;;
         idlewatch__subcmd__replay)
-            opts="-v -i -t -h --json --verbose --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --config --help"
+            opts="-v -i -t -h --json --verbose --marks --idle --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --config --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -158,7 +158,7 @@ error\t''"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l events -d 'Write what happens to a file, or to a descriptor with fd:N, as JSON lines' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l progress-every -d 'How often the events tell the progress (\'off\': never)' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l report -d 'Write a report when the run ends stuck: what happened, why, and what was tried (by name: .md, .json or .html)' -r -F
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l checkpoint -d 'The command\'s own list of tasks, to be quoted in the report' -r -F
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l checkpoint -d 'The command\'s own list of tasks, to be quoted by ctl status and in the report' -r -F
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l record -d 'Record what the command prints, as an asciicast; a file that exists is overwritten' -r -F
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l heartbeat -d 'Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l pty -d 'Which of the command\'s streams are terminals' -r -f -a "always\t'Standard output and error are terminals for the command'
@@ -242,6 +242,7 @@ none\t''"
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l config -d 'Read this file instead of $XDG_CONFIG_HOME/idlewatch/config.toml (/dev/null: no file)' -r -F
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l json -d 'Print the events as JSON lines'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s v -l verbose -d 'Explain each state at length'
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l marks -d 'Also show when each mark of the profile appears and goes, and which never did: to try a profile of one\'s own'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 # The words after the options are a command, with completions of its own.
 complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay; and not __fish_idlewatch_using_subcommand ctl' -d Command -a '(__fish_complete_subcommand -- -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --events --progress-every --report --checkpoint --record --heartbeat --pty --stdin --size --config)'

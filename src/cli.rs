@@ -202,6 +202,10 @@ pub struct ReplayCli {
     #[arg(short, long)]
     pub verbose: bool,
 
+    /// Also show when each mark of the profile appears and goes, and which never did: to try a profile of one's own
+    #[arg(long, conflicts_with = "json")]
+    pub marks: bool,
+
     /// The recording: asciicast, version 2 or 3
     #[arg(value_name = "FILE.cast", value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
@@ -300,7 +304,7 @@ pub struct RecordArgs {
     #[arg(long)]
     pub report_always: bool,
 
-    /// The command's own list of tasks, to be quoted in the report
+    /// The command's own list of tasks, to be quoted by ctl status and in the report
     #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
     pub checkpoint: Option<PathBuf>,
     /// Record what the command prints, as an asciicast; a file that exists is overwritten

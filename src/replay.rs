@@ -13,7 +13,7 @@ use crate::detection;
 use crate::error::Error;
 use crate::layers;
 use crate::report::{JsonLines, Timeline};
-use crate::watch::{Action, Event, Look, Moment, Observation, Order, Policy, Stream, Watcher};
+use crate::watch::{Action, Event, Look, Moment, Observation, Order, Policy, Profile, Stream, Watcher};
 
 /// Replays a recording and prints what was found.
 pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
@@ -25,12 +25,18 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
     let command = cast.header().command.clone().unwrap_or_default();
     let resolved = layers::resolve(typed, [command.as_str()])?;
     let (profile, cli) = (resolved.profile(), resolved.typed.cli);
-    let policy = Policy { size: cast.header().size, ..detection::policy(cli.limits, cli.detect, profile) };
     let started = SystemTime::UNIX_EPOCH + Duration::from_secs(cast.header().timestamp.unwrap_or(0));
-    let mut output = Output::new(cli.json, cli.verbose, path, started);
+    if cli.marks && profile.is_none() {
+        return Err(Error::usage(
+            "--marks shows the marks of a profile, and there is none; choose one with --profile NAME",
+        ));
+    }
+    let marks = profile.as_ref().filter(|_| cli.marks).map(Marks::new);
+    let mut output = Output::new(cli.json, cli.verbose, marks, path, started);
+    let policy = Policy { size: cast.header().size, ..detection::policy(cli.limits, cli.detect, profile) };
     let mut replay = Replay::new(cast, policy);
-    let played = replay.play(&mut |at, event, watcher| output.tell(at, event, watcher));
-    match played.and_then(|()| output.flush().map_err(Stop::from)) {
+    let played = replay.play(&mut |at, told, watcher| output.tell(at, told, watcher));
+    match played.and_then(|()| output.finish().map_err(Stop::from)) {
         Err(Stop::Fault(fault)) => Err(faulty(fault)),
         // Whoever reads has seen enough.
         Err(Stop::Unwritten(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -39,7 +45,15 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
     }
 }
 
-type Told<'t> = dyn FnMut(Moment, &Event, &Watcher) -> io::Result<()> + 't;
+/// What is told of a replay.
+enum News<'n> {
+    /// Something happened.
+    Event(&'n Event),
+    /// The watcher has taken something in: the screen may be another.
+    Seen,
+}
+
+type Told<'t> = dyn FnMut(Moment, News<'_>, &Watcher) -> io::Result<()> + 't;
 
 /// A watcher that is shown a recording.
 struct Replay<R> {
@@ -172,45 +186,97 @@ impl<R: BufRead> Replay<R> {
     fn tell(&self, at: Moment, actions: &[Action], told: &mut Told<'_>) -> Result<(), Stop> {
         for action in actions {
             if let Action::Report(event) = action {
-                told(at + self.base, event, &self.watcher)?;
+                told(at + self.base, News::Event(event), &self.watcher)?;
             }
         }
+        told(at + self.base, News::Seen, &self.watcher)?;
         Ok(())
     }
 }
 
 enum Output {
     Json(JsonLines<BufWriter<io::Stdout>>),
-    Words { timeline: Timeline<BufWriter<io::Stdout>>, verbose: bool },
+    Words { timeline: Timeline<BufWriter<io::Stdout>>, verbose: bool, marks: Option<Marks> },
+}
+
+/// The marks of a profile, and which of them are on the screen.
+struct Marks {
+    /// What each is for, and what it looks for.
+    known: Vec<(&'static str, String)>,
+    shown: Vec<bool>,
+    ever: Vec<bool>,
+}
+
+impl Marks {
+    fn new(profile: &Profile) -> Self {
+        let known: Vec<_> = profile.marks().into_iter().map(|(kind, text)| (kind, text.to_owned())).collect();
+        let (shown, ever) = (vec![false; known.len()], vec![false; known.len()]);
+        Self { known, shown, ever }
+    }
+
+    /// Notes those that have appeared or gone.
+    fn look(&mut self, at: Moment, watcher: &Watcher, timeline: &mut Timeline<impl io::Write>) -> io::Result<()> {
+        for (index, row) in watcher.sightings().into_iter().enumerate() {
+            let (kind, text) = &self.known[index];
+            match (row, std::mem::replace(&mut self.shown[index], false)) {
+                (Some(row), was) => {
+                    (self.shown[index], self.ever[index]) = (true, true);
+                    if !was {
+                        timeline.note(at, kind, &format!("'{text}' is in: {row}"))?;
+                    }
+                }
+                (None, true) => timeline.note(at, kind, &format!("'{text}' is gone"))?,
+                (None, false) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn sum_up(&self, timeline: &mut Timeline<impl io::Write>) -> io::Result<()> {
+        for ((kind, text), _) in self.known.iter().zip(&self.ever).filter(|(_, ever)| !**ever) {
+            timeline.remark(&format!("never seen: the {kind} '{text}'"))?;
+        }
+        Ok(())
+    }
 }
 
 impl Output {
-    fn new(json: bool, verbose: bool, path: &Path, started: SystemTime) -> Self {
+    fn new(json: bool, verbose: bool, marks: Option<Marks>, path: &Path, started: SystemTime) -> Self {
         let out = BufWriter::new(io::stdout());
         if json {
             let run = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             return Self::Json(JsonLines::new(out, run, started));
         }
-        Self::Words { timeline: Timeline::new(out), verbose }
+        Self::Words { timeline: Timeline::new(out), verbose, marks }
     }
 
-    fn tell(&mut self, at: Moment, event: &Event, watcher: &Watcher) -> io::Result<()> {
-        match self {
-            Self::Json(json) => json.write(at, event),
-            Self::Words { timeline, verbose } => {
+    fn tell(&mut self, at: Moment, news: News<'_>, watcher: &Watcher) -> io::Result<()> {
+        match (self, news) {
+            (Self::Json(json), News::Event(event)) => json.write(at, event),
+            (Self::Json(_), News::Seen) => Ok(()),
+            (Self::Words { timeline, verbose, .. }, News::Event(event)) => {
                 timeline.write(at, event)?;
                 if *verbose {
                     timeline.remark(&watcher.explain(at))?;
                 }
                 Ok(())
             }
+            (Self::Words { timeline, marks, .. }, News::Seen) => match marks {
+                Some(marks) => marks.look(at, watcher, timeline),
+                None => Ok(()),
+            },
         }
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn finish(&mut self) -> io::Result<()> {
         match self {
             Self::Json(json) => json.flush(),
-            Self::Words { timeline, .. } => timeline.flush(),
+            Self::Words { timeline, marks, .. } => {
+                if let Some(marks) = marks {
+                    marks.sum_up(timeline)?;
+                }
+                timeline.flush()
+            }
         }
     }
 }

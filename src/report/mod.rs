@@ -20,7 +20,7 @@ pub use json::{JsonLines, VERSION, milliseconds};
 pub use post_mortem::{End, Format, Occasion, PostMortem, Resume, Scene};
 pub use process::{Doing, Kind, Process, as_tree};
 pub use say::{say, say_at_once};
-pub use stats::{Limits, Stats};
+pub use stats::{Limits, Stats, TaskStats};
 pub use tally::Tally;
 pub use tasks::{LARGEST as LARGEST_CHECKPOINT, Tasks};
 pub use timeline::{Timeline, clock, plain};

@@ -40,6 +40,21 @@ pub struct Stats {
     pub relaunches: u64,
     /// How many bytes the command has printed.
     pub output_bytes: u64,
+    /// The command's own list of tasks, where there is one.
+    pub tasks: Option<TaskStats>,
+}
+
+/// How far the command has come by its own list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
+pub struct TaskStats {
+    /// How many are done.
+    pub done: usize,
+    /// What it is at.
+    pub current: Vec<String>,
+    /// How many are left.
+    pub remaining: usize,
+    /// Why the list could not be read, if it could not.
+    pub unreadable: Option<String>,
 }
 
 /// What a run is held to; none: no limit.

@@ -24,6 +24,11 @@ impl<W: Write> Timeline<W> {
         writeln!(self.out, "{:>11}  {what:<9} {}", clock(at.since_start()), plain(&words))
     }
 
+    /// Writes something else that happened as one line.
+    pub fn note(&mut self, at: Moment, what: &str, words: &str) -> io::Result<()> {
+        writeln!(self.out, "{:>11}  {what:<9} {}", clock(at.since_start()), plain(words))
+    }
+
     /// Writes a remark below the last event.
     pub fn remark(&mut self, words: &str) -> io::Result<()> {
         for line in words.lines() {

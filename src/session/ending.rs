@@ -62,6 +62,7 @@ impl Session {
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         };
         self.report(&ended(outcome, exit));
+        self.records.last_words = self.reason.and_then(|_| self.notes.take_unsaid());
         // Until the next run catches them, or we are gone, signals wait.
         let _ = Signals::hold_back();
         (outcome, std::mem::take(&mut self.records))

@@ -40,6 +40,8 @@ pub struct Notes {
     titles: bool,
     /// Our text stands in the title.
     titled: bool,
+    /// What was said in the title alone, and is gone with it.
+    unsaid: Option<String>,
 }
 
 impl Notes {
@@ -47,7 +49,7 @@ impl Notes {
     pub fn new(say: Say) -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        Self { say, colour: !set("NO_COLOR") && !dumb, titles: !dumb, titled: false }
+        Self { say, colour: !set("NO_COLOR") && !dumb, titles: !dumb, titled: false, unsaid: None }
     }
 
     /// Whether things of this weight are said.
@@ -69,8 +71,13 @@ impl Notes {
                 Some(format!("{line}\r\n").into_bytes())
             }
             Room::None if tone == Tone::Remark => None,
-            Room::None if !self.titles => Some(b"\x07".to_vec()),
             Room::None => {
+                if tone == Tone::Warning {
+                    self.unsaid = Some(text.clone());
+                }
+                if !self.titles {
+                    return Some(b"\x07".to_vec());
+                }
                 // The title goes on the terminal's own stack first, to be taken back from there.
                 let save = if self.titled { "" } else { "\x1b[22;2t" };
                 self.titled = true;
@@ -78,6 +85,11 @@ impl Notes {
                 Some(format!("{save}\x1b]2;idlewatch: {short}\x1b\\\x07").into_bytes())
             }
         }
+    }
+
+    /// The last warning that had no line of its own, if there was one.
+    pub fn take_unsaid(&mut self) -> Option<String> {
+        self.unsaid.take()
     }
 
     /// Takes our text out of the title again; `own` is the command's, if it has set one since.
@@ -103,7 +115,7 @@ mod tests {
     use super::*;
 
     fn notes() -> Notes {
-        Notes { say: Say::Warnings, colour: false, titles: true, titled: false }
+        Notes { say: Say::Warnings, colour: false, titles: true, titled: false, unsaid: None }
     }
 
     #[test]
@@ -119,6 +131,7 @@ mod tests {
         assert_eq!(said, b"\x1b[22;2t\x1b]2;idlewatch: still here\x1b\\\x07");
         assert_eq!(notes.take_back(Some("vim")).unwrap(), b"\x1b[23;2t\x1b]2;vim\x1b\\");
         assert_eq!(notes.take_back(None), None);
+        assert_eq!(notes.take_unsaid().as_deref(), Some("still here"));
         assert_eq!(notes.tell(Tone::Remark, "nothing much", Room::None), None);
         let mut dumb = Notes { titles: false, ..notes };
         assert_eq!(dumb.tell(Tone::Warning, "still here", Room::None).unwrap(), b"\x07");

@@ -81,7 +81,7 @@ fn serve_paused(left: Duration, lasted: Moment, records: &mut Records) -> Option
     while let Some((guest, request)) = records.control.as_mut().and_then(Server::next_request) {
         let (answer, told) = match &request {
             Request::Stats => {
-                let stats = Stats { evidence: evidence.clone(), ..records.tally.stats() };
+                let stats = Stats { evidence: evidence.clone(), tasks: records.tasks(), ..records.tally.stats() };
                 (Answer::Stats(Clock::time_of_day(), lasted, Box::new(stats)), None)
             }
             Request::Explain => (Answer::Explanation(format!("{}: {evidence}", State::Exited)), None),

@@ -1,9 +1,11 @@
 //! What is kept of a run and told to others than the person at the terminal. It outlives a relaunch.
 
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Outcome;
+use super::checkpoint;
 use super::clock::Clock;
 use super::events::{self, Events, Loss};
 use super::notify::{self, Notify};
@@ -13,7 +15,7 @@ use super::tally::Tally;
 use crate::config::{Config, Say};
 use crate::control::Server;
 use crate::error::Error;
-use crate::report::{self, history, plain, say};
+use crate::report::{self, TaskStats, Tasks, history, plain, say};
 use crate::watch::{Event, Moment, Observation, Size};
 
 /// What the history will say of this run.
@@ -46,6 +48,9 @@ pub struct Records {
     recorder: Option<Recorder>,
     notify: Option<Notify>,
     history: Option<History>,
+    checkpoint: Option<PathBuf>,
+    /// Why the command was ended, where that could not be said while it ran.
+    pub last_words: Option<String>,
     /// What is still to be said about what was lost.
     losses: Vec<Loss>,
     says: bool,
@@ -78,6 +83,7 @@ impl Records {
         });
         records.notify = if config.notify { Notify::find() } else { None };
         records.run = run;
+        records.checkpoint.clone_from(&config.checkpoint);
         records.say_losses();
         Ok(records)
     }
@@ -94,6 +100,16 @@ impl Records {
             self.control = Some(Server::open(&self.run, self.tally.started)?);
         }
         Ok(())
+    }
+
+    /// How far the command has come by its own list, if it keeps one.
+    pub fn tasks(&self) -> Option<TaskStats> {
+        Some(match checkpoint::read(self.checkpoint.as_deref()?) {
+            Ok(Tasks { done, current, remaining }) => {
+                TaskStats { done: done.len(), current, remaining: remaining.len(), unreadable: None }
+            }
+            Err(why) => TaskStats { unreadable: Some(why), ..TaskStats::default() },
+        })
     }
 
     /// Whether anybody wants to be told the progress.
@@ -230,6 +246,13 @@ impl Records {
     pub fn progress(&mut self, at: Moment) {
         if let Some(history) = &mut self.history {
             history.tally.progress(at);
+        }
+    }
+
+    /// Says what could not be said over the command's screen.
+    pub fn say_last_words(&mut self) {
+        if let Some(words) = self.last_words.take().filter(|_| self.says) {
+            say(&words);
         }
     }
 

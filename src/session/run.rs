@@ -36,6 +36,7 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         let dismissed = session.dismissed;
         let outcome;
         (outcome, *records) = session.end(&config.exit);
+        records.say_last_words();
         if dismissed && matches!(outcome, Outcome::Itself(_)) {
             records.conclude(config, outcome, false);
             return Ok(outcome);

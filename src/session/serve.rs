@@ -68,6 +68,7 @@ impl Session {
             loop_suspicion: self.watcher.loop_suspicion(now),
             attended: self.attended,
             limits: limits(self.watcher.policy(), now),
+            tasks: self.records.tasks(),
             ..self.records.tally.stats()
         }
     }

@@ -78,6 +78,7 @@ impl Tally {
             deferrals: self.deferrals,
             relaunches: self.relaunches,
             output_bytes: self.output,
+            tasks: None,
         }
     }
 }

@@ -79,6 +79,24 @@ impl Profile {
         Ok(Self { name: file.name, commands: file.commands, resume: file.resume, turn, question, prompt })
     }
 
+    /// Every mark: what it is for, and the text it looks for.
+    pub fn marks(&self) -> Vec<(&'static str, &str)> {
+        self.kinds()
+            .into_iter()
+            .flat_map(|(kind, marks)| marks.iter().map(move |mark| (kind, mark.text.source())))
+            .collect()
+    }
+
+    /// Of every mark, in the same order, the row it is in, if it is there.
+    pub(super) fn sightings(&self, view: View<'_>) -> Vec<Option<String>> {
+        let all = self.kinds().into_iter().flat_map(|(_, marks)| marks);
+        all.map(|mark| mark.find(view).map(|(row, _)| row)).collect()
+    }
+
+    fn kinds(&self) -> [(&'static str, &[Mark]); 3] {
+        [("turn", &self.turn), ("question", &self.question), ("prompt", &self.prompt)]
+    }
+
     /// The words that say a turn is in progress.
     pub(super) fn turn(&self, view: View<'_>) -> Option<String> {
         find(&self.turn, view).map(|(_, words)| words)

@@ -206,6 +206,13 @@ impl Watcher {
         self.sight.title()
     }
 
+    /// Of every mark of the profile, in the order of [`Profile::marks`](super::Profile::marks), the row of the screen it
+    /// is in, if it is there.
+    pub fn sightings(&self) -> Vec<Option<String>> {
+        let profile = self.policy.profile.as_ref();
+        profile.map(|profile| self.sight.with_view(|view| profile.sightings(view))).unwrap_or_default()
+    }
+
     /// The visible rows as text, without trailing blanks.
     pub fn rows(&mut self) -> Vec<String> {
         self.sight.shown().rows()

@@ -81,7 +81,9 @@ impl Client {
     }
 
     pub fn stats(&mut self) -> Value {
-        self.ask(r#"{"type":"get_session_stats"}"#)
+        let stats = self.ask(r#"{"type":"get_session_stats"}"#);
+        crate::schema::check(&stats);
+        stats
     }
 
     /// Reads on to an event of this type.

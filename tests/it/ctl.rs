@@ -336,3 +336,18 @@ fn where_nothing_can_be_drawn_events_are_printed() {
     json.signal(libc::SIGTERM);
     drop(all);
 }
+
+#[test]
+fn the_commands_own_tasks_are_quoted() {
+    let (runtime, folder) = (Runtime::new(), tempfile::tempdir().unwrap());
+    let list = folder.path().join("tasks.json");
+    let (run, id) = runtime.start(&["--checkpoint", list.to_str().unwrap()], STAYS);
+    assert!(runtime.told(&["status", &id]).contains("unreadable: "), "there is none yet");
+    std::fs::write(&list, r#"{"done":["a","b"],"current":"write\u001b[31m it","remaining":["c"]}"#).unwrap();
+    let status = runtime.told(&["status", &id]);
+    assert!(status.contains("2 done, 1 left; now: write<U+001B>[31m it"), "{status}");
+    let status: serde_json::Value = serde_json::from_str(&runtime.told(&["status", &id, "--json"])).unwrap();
+    assert_eq!((&status["tasks"]["done"], &status["tasks"]["remaining"]), (&2.into(), &1.into()), "{status}");
+    runtime.told(&["stop", &id]);
+    run.finish();
+}

@@ -91,3 +91,20 @@ fn a_day_replays_in_seconds() {
     assert!(replay(&["--json"], &file).status.success());
     assert!(started.elapsed().as_secs() < 10, "it took {:?}", started.elapsed());
 }
+
+#[test]
+fn a_profile_can_be_tried_on_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.toml");
+    let own = "[profile.mine]\ncommands = ['mine']\n[[profile.mine.turn]]\ntext = 'esc to stop'\n\
+               [[profile.mine.question]]\ntext = 'never printed'";
+    std::fs::write(&config, own).unwrap();
+    let options = ["--marks", "--config", config.to_str().unwrap(), "--profile", "mine"];
+    let out = replay(&options, &recording("agent-hang"));
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.contains("turn      'esc to stop' is in: "), "{text}");
+    assert!(text.contains("never seen: the question 'never printed'"), "{text}");
+    let none = replay(&["--marks", "--profile", "none"], &recording("agent-hang"));
+    assert_eq!(none.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&none.stderr).contains("--profile NAME"));
+}

@@ -82,6 +82,7 @@ mod tests {
             deferrals: 0,
             relaunches: 0,
             output_bytes: 0,
+            tasks: None,
         };
         let answer = Some(Told { line: String::new(), elapsed: 0, stats });
         Found { run: run.to_owned(), pid: Some(idlewatch), answer }

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd};
 
 use super::super::round::{Found, Told};
 use super::table::{Mood, command, cut, state, time};
-use crate::report::plain;
+use crate::report::{TaskStats, plain};
 
 /// Everything there is to say of a run, line by line.
 pub fn page(found: &Found, width: Option<usize>, colours: bool) -> Vec<String> {
@@ -55,7 +55,19 @@ pub fn page(found: &Found, width: Option<usize>, colours: bool) -> Vec<String> {
             ),
         ),
     ]);
+    if let Some(tasks) = &stats.tasks {
+        lines.push(line("tasks", &tasks_in_words(tasks)));
+    }
     lines
+}
+
+fn tasks_in_words(tasks: &TaskStats) -> String {
+    if let Some(why) = &tasks.unreadable {
+        return format!("unreadable: {}", plain(why));
+    }
+    let current = tasks.current.iter().map(|task| plain(task)).collect::<Vec<_>>().join(", ");
+    let current = if current.is_empty() { current } else { format!("; now: {current}") };
+    format!("{} done, {} left{current}", tasks.done, tasks.remaining)
 }
 
 fn count(number: u64, what: &str) -> String {
