@@ -99,7 +99,15 @@ fn report() -> String {
                  done or completed, in_progress, or anything else for what is left. An object with the lists done, \
                  current and remaining will do as well. It is read once, at the end, up to 1 MiB; a file that is \
                  missing, not a regular file or not understood is said to be so in the report.";
-    format!(".SH REPORT\n{}\n.PP\n{}\n", escape(when), escape(tasks))
+    let json = "The JSON form is one object with \"v\":1, times in milliseconds: run, command, folder, system, \
+                idlewatch, started, ended, elapsed, summary, exit (code, reason, meaning, childStatus, childSignal, \
+                relaunches, relaunchLimitReached), verdict (at, elapsed, state, evidence), tried (at, elapsed, what, \
+                words, result), states (state, from, to), activity (portion; for each portion bytes and whether \
+                there was progress), screen (taken, elapsed, title, cols, cursor, rows), linesAbove, processes (pid, \
+                parent, command, state, cpu, cpuPercent, age, threads, doing with kind and detail), \
+                processesLeftOut, tasks, resume (command, source), policy, events as --events writes them, and \
+                eventsDropped.";
+    format!(".SH REPORT\n{}\n.PP\n{}\n.PP\n{}\n", escape(when), escape(json), escape(tasks))
 }
 
 /// What is written about a run, and what is not.

@@ -32,6 +32,7 @@ mod policy;
 mod programs;
 mod prompt;
 mod queries;
+mod readme;
 mod record;
 mod relaunch;
 mod replay;
