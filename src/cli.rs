@@ -28,7 +28,8 @@ use hints::hinted;
 use values::{cycles, duration, guard, ladder, limit, nudge_text, number, percent, regex, signal, size};
 
 /// What every option has in common, said once below the options.
-const BELOW: &str = "Every option is also a variable (IDLEWATCH_MAX_IDLE=1h) and a key of the configuration file \
+const BELOW: &str = "idlewatch ctl asks and steers runs that are going on, idlewatch replay reads a recording; see their --help. \
+                     Every option is also a variable (IDLEWATCH_MAX_IDLE=1h) and a key of the configuration file \
                      (max-idle = \"1h\"). The command line beats the environment beats the file.";
 
 /// The version with the build it is.
@@ -119,7 +120,7 @@ pub struct LimitArgs {
     pub timeout: Limit,
 
     /// Act when nothing at all was printed this long after the start
-    #[arg(long, value_name = "DUR", default_value = "off", value_parser = limit)]
+    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "off", value_parser = limit)]
     pub first_output: Limit,
 
     /// The ceiling: guards cannot defer beyond this much silence ('off': they can)
@@ -127,15 +128,15 @@ pub struct LimitArgs {
     pub max_idle: Limit,
 
     /// The command has said that it is finished when this is on its screen
-    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
     pub done: Option<Pattern>,
 
     /// How long it may stay after that, silently, before it is ended as a success
-    #[arg(long, value_name = "DUR", default_value = "1m", value_parser = duration)]
+    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "1m", value_parser = duration)]
     pub done_idle: Duration,
 
     /// Warn when this share of a limit has passed, in percent
-    #[arg(long, value_name = "PCT", default_value = "60", value_parser = percent)]
+    #[arg(hide_short_help = true, long, value_name = "PCT", default_value = "60", value_parser = percent)]
     pub warn: u8,
 }
 
@@ -144,31 +145,31 @@ pub struct LimitArgs {
 #[command(next_help_heading = "What counts")]
 pub struct DetectArgs {
     /// What counts as activity: visible change with animation masked, or any byte
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ActivityArg::Screen)]
+    #[arg(hide_short_help = true, long, value_name = "WHAT", value_enum, default_value_t = ActivityArg::Screen)]
     pub activity: ActivityArg,
 
     /// Text that never counts as activity (may be repeated)
-    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
     pub ignore: Vec<Pattern>,
 
     /// Only lines that match count as activity (may be repeated)
-    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
     pub only: Vec<Pattern>,
 
     /// Suspect a loop when a cycle was seen this often
-    #[arg(long = "loop", value_name = "N", default_value = "5", value_parser = cycles)]
+    #[arg(hide_short_help = true, long = "loop", value_name = "N", default_value = "5", value_parser = cycles)]
     pub loop_count: u16,
 
     /// It is a loop when it lasts this long with nothing new ('off': never)
-    #[arg(long, value_name = "DUR", default_value = "2m", value_parser = limit)]
+    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "2m", value_parser = limit)]
     pub loop_for: Limit,
 
     /// The same captured text N times is a loop, whatever lies between (may be repeated)
-    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
     pub loop_pattern: Vec<Pattern>,
 
     /// Text near the cursor that means a question (may be repeated)
-    #[arg(long, value_name = "REGEX", value_parser = regex)]
+    #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
     pub waiting: Vec<Pattern>,
 
     /// What is known of the program: a name, 'auto' by its command, or 'none'
@@ -234,7 +235,7 @@ pub struct GuardArgs {
     pub guard: Vec<Guard>,
 
     /// Let nothing defer
-    #[arg(long, conflicts_with = "guard")]
+    #[arg(hide_short_help = true, long, conflicts_with = "guard")]
     pub no_guard: bool,
 }
 
@@ -251,11 +252,11 @@ pub struct RelaunchArgs {
     pub relaunch_with: Option<String>,
 
     /// How often at most
-    #[arg(long, value_name = "N", default_value = "3", value_parser = number)]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value = "3", value_parser = number)]
     pub max_relaunches: u32,
 
     /// How long to wait before the first time; each further time twice as long
-    #[arg(long, value_name = "DUR", default_value = "1s", value_parser = duration)]
+    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "1s", value_parser = duration)]
     pub relaunch_delay: Duration,
 }
 
@@ -275,12 +276,12 @@ pub enum RelaunchArg {
 #[command(next_help_heading = "Exit status")]
 pub struct ExitArgs {
     /// Use another code for a reason, for example 'timeout=75' (may be repeated)
-    #[arg(long, value_name = "REASON=N", value_parser = hinted(values::exit_code, hints::reasons))]
+    #[arg(hide_short_help = true, long, value_name = "REASON=N", value_parser = hinted(values::exit_code, hints::reasons))]
     #[arg(hide_possible_values = true)]
     pub exit_code: Vec<ExitCode>,
 
     /// Exit with the command's own status even where idlewatch ended it
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub preserve_status: bool,
 }
 
@@ -293,7 +294,7 @@ pub struct RecordArgs {
     pub events: Option<EventsTo>,
 
     /// How often the events tell the progress ('off': never)
-    #[arg(long, value_name = "DUR", default_value = "30s", value_parser = values::limit)]
+    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "30s", value_parser = values::limit)]
     pub progress_every: Limit,
 
     /// Write a report when the run ends stuck: what happened, why, and what was tried (by name: .md, .json or .html)
@@ -301,26 +302,26 @@ pub struct RecordArgs {
     pub report: Option<ReportTo>,
 
     /// Write it at every end
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub report_always: bool,
 
     /// The command's own list of tasks, to be quoted by ctl status and in the report
-    #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
+    #[arg(hide_short_help = true, long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
     pub checkpoint: Option<PathBuf>,
     /// Record what the command prints, as an asciicast; a file that exists is overwritten
     #[arg(long, value_name = "FILE.cast", value_hint = ValueHint::FilePath)]
     pub record: Option<PathBuf>,
 
     /// Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet
-    #[arg(long, value_name = "DUR", default_value = "off", value_parser = values::limit)]
+    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "off", value_parser = values::limit)]
     pub heartbeat: Limit,
 
     /// As a service of systemd, tell it nothing and leave NOTIFY_SOCKET to the command
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub no_notify: bool,
 
     /// Leave no line about this run in the history
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub no_history: bool,
 }
 
@@ -333,7 +334,7 @@ pub struct SayArgs {
     pub explain: bool,
 
     /// Say more: also what guards and nudges do
-    #[arg(short, long)]
+    #[arg(hide_short_help = true, short, long)]
     pub verbose: bool,
 
     /// Say nothing
@@ -350,11 +351,11 @@ pub struct LadderArgs {
     pub nudge: Vec<String>,
 
     /// How many nudges in one run
-    #[arg(long, value_name = "N", default_value = "2", value_parser = number)]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value = "2", value_parser = number)]
     pub max_nudges: u32,
 
     /// How long to wait after a nudge
-    #[arg(long, value_name = "DUR", default_value = "1m", value_parser = duration)]
+    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "1m", value_parser = duration)]
     pub nudge_wait: Duration,
 
     /// The signal that asks a stuck command to end
@@ -371,11 +372,11 @@ pub struct LadderArgs {
     pub on_idle: Option<LadderArg>,
 
     /// The ladder for a command that loops; by default a warning
-    #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
+    #[arg(hide_short_help = true, long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
     pub on_loop: Option<LadderArg>,
 
     /// The ladder for a command that waits for a person; by default a warning where there is one, else as for silence
-    #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
+    #[arg(hide_short_help = true, long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
     pub on_waiting: Option<LadderArg>,
 
     /// The ladder for a command that has run too long; by default it is ended
@@ -388,15 +389,15 @@ pub struct LadderArgs {
 #[command(next_help_heading = "Terminal")]
 pub struct TerminalArgs {
     /// Which of the command's streams are terminals
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = PtyArg::Always)]
+    #[arg(hide_short_help = true, long, value_name = "WHEN", value_enum, default_value_t = PtyArg::Always)]
     pub pty: PtyArg,
 
     /// What the command reads from
-    #[arg(long, value_name = "FROM", value_enum, default_value_t = StdinArg::Auto)]
+    #[arg(hide_short_help = true, long, value_name = "FROM", value_enum, default_value_t = StdinArg::Auto)]
     pub stdin: StdinArg,
 
     /// The size of the command's terminal, whatever that of ours is
-    #[arg(long, value_name = "COLSxROWS", value_parser = size)]
+    #[arg(hide_short_help = true, long, value_name = "COLSxROWS", value_parser = size)]
     pub size: Option<Size>,
 }
 

@@ -9,7 +9,7 @@ use crate::layers::variable;
 
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
-    let all = [exit_status(), records(), report(), events(), environment(), files(), examples()];
+    let all = [exit_status(), records(), report(), events(), environment(), files(), security(), examples()];
     all.concat() + &see_also(&["idlewatch-ctl", "idlewatch-replay"])
 }
 
@@ -223,6 +223,20 @@ fn files() -> String {
         escape("$XDG_STATE_HOME/idlewatch/history.jsonl"),
         escape(history),
     )
+}
+
+fn security() -> String {
+    let all = [
+        "The command runs as you: idlewatch watches it and does not confine it.",
+        "What the command prints is passed on to your terminal as it is. Where idlewatch itself shows such text, in \
+         messages, titles, lists and reports, control characters and marks of direction are taken out or written out.",
+        "No file in the current directory is read unless it is named. Shell commands in run:, cmd: and --relaunch-with are \
+         yours; nothing that the command prints becomes part of them.",
+        "The control socket is in a folder that only you can enter; one that is a link, belongs to somebody else or is \
+         open to others is not used. Files hold what was on your screen and are made with mode 0600; what you type is in \
+         none of them, unless the command shows it.",
+    ];
+    all.iter().fold(".SH SECURITY\n".to_owned(), |text, paragraph| text + &escape(paragraph) + "\n.PP\n")
 }
 
 /// The example of a configuration file; a test reads it with the program.
