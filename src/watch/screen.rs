@@ -205,6 +205,12 @@ impl Screen {
         self.pending.clear();
     }
 
+    /// Breaks, for tests.
+    #[cfg(debug_assertions)]
+    pub(super) fn break_down(&mut self) {
+        self.contained(|_, _| panic!("a test asked for this"));
+    }
+
     fn contained(&mut self, work: impl FnOnce(&mut avt::Terminal, &mut Touched)) {
         let Some(terminal) = self.terminal.as_mut() else { return };
         CONTAINED.set(true);

@@ -318,6 +318,12 @@ impl Sight {
         self.touch(now);
     }
 
+    /// As if the emulator had broken, for tests.
+    #[cfg(debug_assertions)]
+    pub(super) fn lose(&mut self) {
+        self.screen.break_down();
+    }
+
     /// Whether the wording of the screen changed since this was last asked.
     pub(super) fn take_reworded(&mut self) -> bool {
         std::mem::take(&mut self.reworded)

@@ -206,6 +206,13 @@ impl Watcher {
         self.sight.title()
     }
 
+    /// As if the emulator had broken, for tests.
+    #[cfg(debug_assertions)]
+    #[doc(hidden)]
+    pub fn lose_sight(&mut self) {
+        self.sight.lose();
+    }
+
     /// Of every mark of the profile, in the order of [`Profile::marks`](super::Profile::marks), the row of the screen it
     /// is in, if it is there.
     pub fn sightings(&self) -> Vec<Option<String>> {

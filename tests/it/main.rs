@@ -41,6 +41,7 @@ mod report_page;
 mod restore;
 mod schema;
 mod signals;
+mod storms;
 mod streams;
 mod support;
 mod terminal;

@@ -105,7 +105,7 @@ fn steer(folder: &TempDir, lines: &[String]) {
     let mut id = String::new();
     until("its socket", || {
         let output = run(folder, "idlewatch ctl list --ids");
-        id = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        String::from_utf8_lossy(&output.stdout).trim().clone_into(&mut id);
         !id.is_empty()
     });
     going.wait_for("name? ");

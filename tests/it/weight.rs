@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::Run;
 
 /// Resident memory in KiB and open descriptors, of idlewatch and its monitor.
-fn held(pid: i32) -> (u64, usize) {
+pub fn held(pid: i32) -> (u64, usize) {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     let monitor = children.split_whitespace().filter_map(|child| child.parse().ok());
     let all: Vec<i32> = [pid].into_iter().chain(monitor).collect();
