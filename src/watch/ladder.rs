@@ -13,6 +13,8 @@ use super::{Action, Answer, Event, Guard, Known, Look, Moment, Order, Policy, St
 use crate::exit::Reason;
 use crate::signal::Signal;
 
+/// A turn that has shown something this lately is under way: healthy ones are silent for up to a minute and a half.
+const FRESH: Duration = Duration::from_mins(2);
 /// A person who has just typed is not interrupted by a nudge.
 const TYPING: Duration = Duration::from_secs(5);
 /// How long a prompt waits for its answer.
@@ -37,7 +39,6 @@ pub(super) struct Situation<'a> {
     /// The rows of the screen, and the cursor.
     pub(super) rows: &'a dyn Fn() -> (Vec<String>, Cursor),
     pub(super) byte: Option<Moment>,
-    pub(super) change: Option<Moment>,
     /// What the profile says of a turn that is in progress.
     pub(super) turn: Option<&'a str>,
 }
@@ -108,10 +109,10 @@ impl Situation<'_> {
 
     /// A turn that is in progress speaks for the command as long as it prints.
     fn turn_speaks(&self) -> Option<String> {
-        let (turn, change) = (self.turn?, self.change?);
-        let stale = self.policy.idle?;
-        (self.now.since(change) < stale)
-            .then(|| format!("a turn is in progress ({turn}), last change {} ago", super::span(self.now.since(change))))
+        let turn = self.turn?;
+        // What merely turns or ticks is no output: a turn that hangs does that for ever.
+        (self.silence() < FRESH)
+            .then(|| format!("a turn is in progress ({turn}), last output {} ago", super::span(self.silence())))
     }
 }
 
@@ -374,7 +375,7 @@ impl Ladder {
     fn go_on_nudging(&mut self, situation: &Situation<'_>, actions: &mut Vec<Action>) {
         let Some(nudge) = &mut self.nudge else { return };
         let (rows, cursor) = (situation.rows)();
-        let shown = Shown { rows: &rows, cursor, byte: situation.byte, change: situation.change };
+        let shown = Shown { rows: &rows, cursor, byte: situation.byte, progress: situation.since };
         let failed = match nudge.step(situation.now, shown) {
             Next::Wait(_) => return,
             Next::Type(bytes) => return actions.push(Action::Type(bytes)),

@@ -50,8 +50,8 @@ pub(super) struct Shown<'a> {
     pub(super) cursor: Cursor,
     /// The last byte that was printed.
     pub(super) byte: Option<Moment>,
-    /// The last visible change that was no animation.
-    pub(super) change: Option<Moment>,
+    /// When something last changed that counts: what turns or ticks all the time proves nothing.
+    pub(super) progress: Moment,
 }
 
 /// What happens next.
@@ -100,8 +100,8 @@ impl Nudge {
                 Next::Type(b"\r".to_vec())
             }
             Stage::Submitted { first, last, place } => {
-                // Where the text never stood, something else has to change.
-                let changed = || shown.change.is_some_and(|change| change > *first);
+                // Where the text never stood, it has to appear, or something else that counts.
+                let changed = || shown.progress > *first || Place::of(&self.text, shown).is_some();
                 if place.as_ref().map_or_else(changed, |place| place.is_left(shown)) {
                     return Next::Sent;
                 }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn shown(rows: &[String], byte: u64) -> Shown<'_> {
-        Shown { rows, cursor: Cursor { row: 0, col: 7 }, byte: Some(at(byte)), change: None }
+        Shown { rows, cursor: Cursor { row: 0, col: 7 }, byte: Some(at(byte)), progress: Moment::START }
     }
 
     #[test]
@@ -234,10 +234,10 @@ mod tests {
         let cursor = |(_, row, col)| Cursor { row, col };
         let mut nudge = Nudge::begin(at(0), text, None).unwrap().0.unwrap();
         let (rows, cursor_before) = (screen(before), cursor(before));
-        let typed = Shown { rows: &rows, cursor: cursor_before, byte: Some(at(10)), change: Some(at(10)) };
+        let typed = Shown { rows: &rows, cursor: cursor_before, byte: Some(at(10)), progress: at(10) };
         assert_eq!(nudge.step(at(300), typed), Next::Type(b"\r".to_vec()));
         let (rows, cursor) = (screen(after), cursor(after));
-        let taken = Shown { rows: &rows, cursor, byte: Some(at(900)), change: Some(at(900)) };
+        let taken = Shown { rows: &rows, cursor, byte: Some(at(900)), progress: at(900) };
         nudge.step(at(1000), taken) == Next::Sent
     }
 

@@ -349,7 +349,6 @@ impl Watcher {
             done: self.done,
             rows: &|| self.sight.with_view(|view| (view.rows.to_vec(), view.cursor)),
             byte: clocks.byte,
-            change: clocks.change,
             turn: self.reading.turn.as_deref(),
         };
         if !self.exited {

@@ -66,10 +66,15 @@ fn a_turn_speaks_only_while_it_prints() {
         policy.max_idle = Some(seconds(3600));
         policy.profile = profile;
     });
-    let frame = |verb: &str| format!("\x1b[2J\x1b[Hhello\r\n\r\n✻ {verb}… (esc to interrupt)\r\n\r\n❯ ");
-    watched.prints(&frame("Thinking")).passes(seconds(400));
-    // The turn is still marked as in progress, and its last change is long gone: it is stuck, and is ended.
+    // The turn is marked as in progress and its spinner turns, but nothing that counts has changed for long: it is
+    // stuck, and is ended. Not as soon as it is silent, since healthy turns are silent for a while too.
+    watched.draws(seconds(400), seconds(1), |n| {
+        let glyph = ['✻', '✳', '✶', '✢'][n % 4];
+        format!("\x1b[H\x1b[2Jhello\r\n\r\n{glyph} Thinking… ({n}s · esc to interrupt)\r\n\r\n❯ ")
+    });
     assert!(watched.signals.first().is_some_and(|(_, signal)| *signal == Signal::TERM), "{:?}", watched.states());
+    let first = first_signal(&watched).unwrap();
+    assert!((120..200).contains(&first), "{first}");
 }
 
 #[test]
