@@ -85,16 +85,7 @@ pub(super) fn looks(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::screen::Screen;
-    use super::*;
-
-    const SIZE: Size = Size { cols: 20, rows: 4 };
-
-    fn texts(screen: &mut Screen) -> Vec<String> {
-        let mut lines = Vec::new();
-        screen.show();
-        screen.lines_into(&mut lines);
-        lines.into_iter().map(|line| line.text).collect()
-    }
+    use super::super::screen::tests::{SIZE, texts};
 
     #[test]
     fn wherever_a_flood_begins_nothing_of_what_was_there_before_stays() {

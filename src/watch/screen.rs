@@ -329,12 +329,13 @@ fn style(pen: avt::Pen) -> Style {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const SIZE: Size = Size { cols: 20, rows: 4 };
+    pub const SIZE: Size = Size { cols: 20, rows: 4 };
 
-    fn texts(screen: &mut Screen) -> Vec<String> {
+    /// The lines as a person reads them.
+    pub fn texts(screen: &mut Screen) -> Vec<String> {
         let mut lines = Vec::new();
         screen.show();
         screen.lines_into(&mut lines);
