@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::exit::Reason;
+
 /// An error with the exit status it ends the program with.
 #[derive(Debug)]
 pub struct Error {
@@ -22,23 +24,29 @@ impl Error {
 
     /// idlewatch itself failed.
     pub fn internal(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: crate::exit::Reason::Error.code() }
+        Self { message: message.into(), code: Reason::Error.code() }
     }
 
     /// The command was not found.
     pub fn not_found(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: crate::exit::Reason::NotFound.code() }
+        Self { message: message.into(), code: Reason::NotFound.code() }
     }
 
     /// The command was found but cannot run.
     pub fn cannot_run(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: crate::exit::Reason::CannotRun.code() }
+        Self { message: message.into(), code: Reason::CannotRun.code() }
     }
 
     /// The same, where another status was chosen for a failure of idlewatch itself.
     #[must_use]
     pub fn with_code_for_failure(self, code: u8) -> Self {
-        if self.code == crate::exit::Reason::Error.code() { Self { code, ..self } } else { self }
+        if self.code == Reason::Error.code() { Self { code, ..self } } else { self }
+    }
+
+    /// Why a run ends with this.
+    pub fn reason(&self) -> Reason {
+        let all = [Reason::NotFound, Reason::CannotRun];
+        all.into_iter().find(|reason| reason.code() == self.code).unwrap_or(Reason::Error)
     }
 
     /// The status to exit with.

@@ -61,11 +61,6 @@ impl Tally {
             Event::Nudged { .. } => self.nudges = self.nudges.saturating_add(1),
             Event::Signaled { .. } => self.signals = self.signals.saturating_add(1),
             Event::GuardDeferred { .. } => self.deferrals = self.deferrals.saturating_add(1),
-            Event::Relaunched { delay, .. } => {
-                self.relaunches = self.relaunches.saturating_add(1);
-                self.base = at.saturating_add(*delay);
-                self.since = self.base;
-            }
             Event::Ended { code, reason, child_code, child_signal } => {
                 self.enter(at, State::Exited);
                 self.ended = Some(Ended {
@@ -78,6 +73,13 @@ impl Tally {
             }
             _ => {}
         }
+    }
+
+    /// So much time has passed since the command was started, and it is started again.
+    pub fn shift(&mut self, by: Duration) {
+        self.relaunches = self.relaunches.saturating_add(1);
+        self.base = self.base.saturating_add(by);
+        self.since = self.base;
     }
 
     /// The last progress was at this moment.
@@ -215,6 +217,7 @@ mod tests {
         tally.event(at(10), &ended);
         let (why, command) = (String::new(), String::new());
         tally.event(at(10), &Event::Relaunched { count: 1, why, delay: Duration::from_secs(5), command });
+        tally.shift(Duration::from_secs(15));
         tally.event(Moment::START, &started);
         tally.progress(at(2));
         tally.progress(at(2));

@@ -24,8 +24,8 @@ pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
             let left = left.map_or_else(|| "no cap".to_owned(), |left| format!("the cap leaves {}", span(left)));
             ("deferred", format!("guard {guard}: {reason}; asked again in {}, {left}", span(*recheck)))
         }
-        Event::Nudged { text, failed: None } => ("nudged", format!("typed and submitted '{text}'")),
-        Event::Nudged { text, failed: Some(why) } => ("nudged", format!("'{text}' was not taken: {why}")),
+        Event::Nudged { text, failed: None } => ("nudged", format!("typed and submitted '{}'", short(text))),
+        Event::Nudged { text, failed: Some(why) } => ("nudged", format!("'{}' was not taken: {why}", short(text))),
         Event::Signaled { signal, reason, processes, refused } => {
             let refused =
                 if refused.is_empty() { String::new() } else { format!(", not allowed for {}", refused.join(", ")) };
@@ -45,4 +45,12 @@ pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
             ("warning", "the screen can no longer be read; from now on any byte counts as activity".to_owned())
         }
     })
+}
+
+/// The beginning of a text, which says enough.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }

@@ -15,7 +15,7 @@ use super::{Outcome, Session, Status, tree, typeahead};
 use crate::config::{Exit, Say};
 use crate::exit::Reason;
 use crate::signal::Signal;
-use crate::watch::Event;
+use crate::watch::{Event, Moment};
 
 /// More than any pipe or terminal of the kernel holds. Whatever the command wrote before it ended is within this;
 /// what comes after is from those it left behind.
@@ -39,7 +39,7 @@ impl Session {
     }
 
     /// Passes on the last bytes, ends what has to end, and puts everything back.
-    pub(super) fn end(mut self, exit: &Exit) -> (Outcome, Records) {
+    pub(super) fn end(mut self, exit: &Exit) -> (Outcome, Moment, Records) {
         self.close_prompt();
         self.drain();
         if self.reason.is_some() {
@@ -65,7 +65,7 @@ impl Session {
         self.records.last_words = self.reason.and_then(|_| self.notes.take_unsaid());
         // Until the next run catches them, or we are gone, signals wait.
         let _ = Signals::hold_back();
-        (outcome, std::mem::take(&mut self.records))
+        (outcome, self.clock.now(), std::mem::take(&mut self.records))
     }
 
     /// Reads until it would block. Waiting for the end of file would mean waiting for whoever else has the terminal.

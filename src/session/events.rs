@@ -70,8 +70,13 @@ impl Events {
 
 /// Makes a descriptor that we were started with ours alone: the command does not get it.
 fn take_descriptor(number: i32) -> Result<File, Error> {
+    if number == 0 {
+        return Err(Error::usage(
+            "--events fd:0 is the command's input; open another descriptor, as in 3>FILE and fd:3",
+        ));
+    }
     // SAFETY: F_GETFD reads a flag and fails harmlessly on a closed descriptor.
-    if number < 3 && number != 1 && number != 2 || unsafe { libc::fcntl(number, libc::F_GETFD) } == -1 {
+    if unsafe { libc::fcntl(number, libc::F_GETFD) } == -1 {
         return Err(Error::usage(format!("--events fd:{number}: no such descriptor; open it with {number}>FILE")));
     }
     // SAFETY: the descriptor is open; the standard streams are only duplicated, others nobody else here uses.

@@ -10,6 +10,9 @@ use std::time::Duration;
 use crate::report::plain;
 use crate::watch::{Event, Moment, State};
 
+/// Nobody has to know more often than this.
+const SHORTEST: Duration = Duration::from_millis(10);
+
 /// The variables by which a manager says where and how often. What is for us is not for the command.
 pub const VARIABLES: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
@@ -44,7 +47,9 @@ impl Notify {
         let number = |name: &str| variable(name).and_then(|value| value.to_str()?.parse::<u64>().ok());
         let mine = variable(VARIABLES[2]).is_none() || number(VARIABLES[2]) == Some(u64::from(std::process::id()));
         // Twice in the time, as the manager's own manual has it.
-        let every = number(VARIABLES[1]).filter(|time| mine && *time > 1).map(|time| Duration::from_micros(time / 2));
+        let every = number(VARIABLES[1])
+            .filter(|time| mine && *time > 1)
+            .map(|time| Duration::from_micros(time / 2).max(SHORTEST));
         let (next, spoken_for) = (Moment::START, Moment::START);
         Some(Self { socket, every, next, stuck: false, spoken_for, unready: true })
     }

@@ -7,11 +7,12 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::clock::Clock;
+use super::place;
 use super::records::Records;
 use super::signals::{Signals, send};
 use crate::control::{Answer, Request, Server, TRY_AGAIN};
 use crate::exit::Reason;
-use crate::report::Stats;
+use crate::report::{Stats, say};
 use crate::signal::Signal;
 use crate::watch::{Event, Moment, State, span};
 
@@ -28,7 +29,13 @@ pub enum Paused {
 
 /// Waits this long between two starts; `lasted` is how long the last run went on. Signals and clients are heard;
 /// afterwards signals are held back again.
-pub fn pause(length: Duration, lasted: Moment, records: &mut Records) -> io::Result<Paused> {
+pub fn pause(
+    length: Duration,
+    heartbeat: Option<Duration>,
+    lasted: Moment,
+    records: &mut Records,
+) -> io::Result<Paused> {
+    let mut beats = 0;
     let mut clock = Clock::start();
     let mut signals = Signals::catch()?;
     let paused = loop {
@@ -36,6 +43,13 @@ pub fn pause(length: Duration, lasted: Moment, records: &mut Records) -> io::Res
         if left.is_zero() {
             break Paused::Over;
         }
+        let beat = heartbeat.map(|every| every.saturating_mul(beats + 1));
+        if beat.is_some_and(|beat| clock.now().since_start() >= beat) {
+            beats += 1;
+            say(&format!("the command is started again in {}", span(left)));
+            continue;
+        }
+        let left = beat.map_or(left, |beat| left.min(beat.saturating_sub(clock.now().since_start())));
         let resting = records.control.as_ref().is_some_and(Server::is_resting);
         let wait = if resting { left.min(TRY_AGAIN) } else { left };
         // A service manager is to know that all is well.
@@ -45,15 +59,19 @@ pub fn pause(length: Duration, lasted: Moment, records: &mut Records) -> io::Res
         let watched: Vec<_> = records.control.iter().flat_map(Server::watched).collect();
         let mut fds = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
         fds.extend(watched.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)));
+        // Readers of the records catch up.
+        fds.extend(records.behind().map(|fd| PollFd::new(fd, PollFlags::POLLOUT)));
         // An interrupted wait is only shorter.
         let _ = poll(&mut fds, timeout);
-        let ready = fds[1..].iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
+        let ready = fds[1..=watched.len()].iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
         let ready: Vec<_> = watched.iter().map(|(which, ..)| *which).zip(ready).collect();
         let arrived = signals.arrived();
         if let Some((signal, _)) = arrived.iter().find(|(signal, _)| signal.ends()) {
             break Paused::Signal(*signal);
         }
-        if arrived.iter().any(|(signal, _)| signal.stops()) {
+        records.flush();
+        // Where nobody could continue us, the kernel would not stop us either.
+        if arrived.iter().any(|(signal, _)| signal.stops()) && !place::is_orphaned() {
             let before = clock.now();
             // Here we stand until somebody continues us.
             let _ = send(nix::unistd::getpid().as_raw(), Signal::STOP);
@@ -65,8 +83,9 @@ pub fn pause(length: Duration, lasted: Moment, records: &mut Records) -> io::Res
                 control.attend(which, events);
             }
         }
-        let left = length.saturating_sub(clock.now().since_start());
-        if let Some(reason) = serve_paused(left, lasted, records) {
+        let passed = clock.now().since_start();
+        let left = length.saturating_sub(passed);
+        if let Some(reason) = serve_paused(left, lasted + passed, records) {
             break Paused::Told(reason);
         }
     };
@@ -81,7 +100,8 @@ fn serve_paused(left: Duration, lasted: Moment, records: &mut Records) -> Option
     while let Some((guest, request)) = records.control.as_mut().and_then(Server::next_request) {
         let (answer, told) = match &request {
             Request::Stats => {
-                let stats = Stats { evidence: evidence.clone(), tasks: records.tasks(), ..records.tally.stats() };
+                let tasks = records.tasks();
+                let stats = Stats { evidence: evidence.clone(), tasks, ..records.tally.stats() };
                 (Answer::Stats(Clock::time_of_day(), lasted, Box::new(stats)), None)
             }
             Request::Explain => (Answer::Explanation(format!("{}: {evidence}", State::Exited)), None),

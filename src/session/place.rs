@@ -36,7 +36,7 @@ impl Place {
 }
 
 /// Whether nobody in our session outside our process group is the parent of one of us.
-fn is_orphaned() -> bool {
+pub fn is_orphaned() -> bool {
     let (session, group) = (getsid(None), getpgrp());
     let mut parent = getppid();
     loop {

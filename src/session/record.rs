@@ -53,6 +53,7 @@ impl Recorder {
     /// The command is about to be watched, for the first time or again.
     pub fn begin(&mut self, size: Size, now: SystemTime, command: &[String]) -> Option<Loss> {
         if self.begun {
+            self.ended = None;
             let lost = self.put(&write::aside(self.base, &Aside::Relaunch));
             return self.resized(self.base, size).or(lost);
         }
@@ -63,6 +64,11 @@ impl Recorder {
         let env: BTreeMap<&'static str, String> = VARIABLES.into_iter().filter_map(variable).collect();
         let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
         self.put(&write::header(size, since.as_secs(), &words.join(" "), &env))
+    }
+
+    /// So much time has passed since the command was started, and it is started again.
+    pub fn shift(&mut self, by: Duration) {
+        self.base = self.base.saturating_add(by);
     }
 
     /// The watcher is told this.
@@ -94,10 +100,6 @@ impl Recorder {
             Event::Ended { child_code, child_signal, .. } => {
                 let by_signal = child_signal.map_or(0, |signal| 128 + signal.number());
                 self.ended = Some((at, child_code.map_or(by_signal, i32::from)));
-            }
-            Event::Relaunched { delay, .. } => {
-                self.ended = None;
-                self.base = at.saturating_add(*delay);
             }
             _ => {}
         }

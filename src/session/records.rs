@@ -1,6 +1,7 @@
 //! What is kept of a run and told to others than the person at the terminal. It outlives a relaunch.
 
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -38,6 +39,9 @@ impl History {
     }
 }
 
+/// What tells one state of a file from another: device, number, size, time of its last change.
+type Mark = (u64, u64, u64, i64, i64);
+
 /// Everything that listens to a run.
 #[derive(Default)]
 pub struct Records {
@@ -49,6 +53,8 @@ pub struct Records {
     notify: Option<Notify>,
     history: Option<History>,
     checkpoint: Option<PathBuf>,
+    /// What was last read from there, and from which state of the file.
+    tasks: Option<(Option<Mark>, TaskStats)>,
     /// Why the command was ended, where that could not be said while it ran.
     pub last_words: Option<String>,
     /// What is still to be said about what was lost.
@@ -103,13 +109,31 @@ impl Records {
     }
 
     /// How far the command has come by its own list, if it keeps one.
-    pub fn tasks(&self) -> Option<TaskStats> {
-        Some(match checkpoint::read(self.checkpoint.as_deref()?) {
+    pub fn tasks(&mut self) -> Option<TaskStats> {
+        let path = self.checkpoint.as_deref()?;
+        let mark = std::fs::metadata(path).ok().map(|it| (it.dev(), it.ino(), it.len(), it.mtime(), it.mtime_nsec()));
+        // Whoever asks often has it read once.
+        if let Some((_, tasks)) = self.tasks.as_ref().filter(|(known, _)| mark.is_some() && *known == mark) {
+            return Some(tasks.clone());
+        }
+        let tasks = match checkpoint::read(path) {
             Ok(Tasks { done, current, remaining }) => {
                 TaskStats { done: done.len(), current, remaining: remaining.len(), unreadable: None }
             }
             Err(why) => TaskStats { unreadable: Some(why), ..TaskStats::default() },
-        })
+        };
+        self.tasks = Some((mark, tasks.clone()));
+        Some(tasks)
+    }
+
+    /// So much time has passed since the command was started, and it is started again.
+    pub fn shift(&mut self, by: Duration) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.shift(by);
+        }
+        if let Some(history) = &mut self.history {
+            history.tally.shift(by);
+        }
     }
 
     /// Whether anybody wants to be told the progress.

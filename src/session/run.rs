@@ -2,6 +2,8 @@
 
 use std::os::fd::RawFd;
 
+use super::clock::Clock;
+use super::ending::ended;
 use super::pause::{Paused, pause};
 use super::records::Records;
 use super::relaunch::{Again, Relaunches};
@@ -29,19 +31,31 @@ pub fn run(config: &Config) -> Result<Outcome, Error> {
 fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result<Outcome, Error> {
     let mut relaunches = Relaunches::new(config);
     let mut argv = config.command.clone();
+    let mut is_relaunch = false;
     loop {
-        let mut session = Session::start(config, argv, inherited, std::mem::take(records))?;
+        let mut session = match Session::start(config, argv, inherited, records) {
+            Ok(session) => session,
+            Err(error) => {
+                // The first time there is nothing to tell of; later there is a run that ends with this.
+                if let (reason, true) = (error.reason(), is_relaunch) {
+                    let outcome = Outcome::Ended(reason, Status::Code(error.code()));
+                    records.event(Moment::START, &ended(outcome, &config.exit));
+                    records.conclude(config, outcome, true);
+                }
+                return Err(error);
+            }
+        };
+        is_relaunch = true;
         session.watch();
-        let (asked, lasted) = (session.watcher.wants_relaunch(), session.clock.now().since_start());
-        let dismissed = session.dismissed;
-        let outcome;
-        (outcome, *records) = session.end(&config.exit);
+        let (asked, dismissed) = (session.watcher.wants_relaunch(), session.dismissed);
+        let (outcome, lasted);
+        (outcome, lasted, *records) = session.end(&config.exit);
         records.say_last_words();
         if dismissed && matches!(outcome, Outcome::Itself(_)) {
             records.conclude(config, outcome, false);
             return Ok(outcome);
         }
-        let Some(again) = relaunches.after(&outcome, lasted, asked) else {
+        let Some(again) = relaunches.after(&outcome, lasted.since_start(), asked) else {
             records.conclude(config, outcome, relaunches.gave_up());
             return Ok(outcome);
         };
@@ -56,23 +70,26 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         }
         let Again { count, why, delay, .. } = again.clone();
         let event = Event::Relaunched { count, why, delay, command: again.command() };
-        let lasted = Moment::after_start(lasted);
         records.event(lasted, &event);
         records.say_losses();
-        match pause(again.delay, lasted, records).map_err(|error| Error::internal(error.to_string()))? {
-            Paused::Over => {}
-            Paused::Signal(signal) => {
-                let outcome = Outcome::Itself(Status::Signal(signal));
-                records.conclude(config, outcome, false);
-                return Ok(outcome);
+        let clock = Clock::start();
+        let paused = pause(again.delay, config.heartbeat, lasted, records)
+            .map_err(|error| Error::internal(error.to_string()))?;
+        let passed = lasted + clock.now().since_start();
+        let outcome = match paused {
+            Paused::Over => {
+                records.shift(passed.since_start());
+                argv = again.argv;
+                continue;
             }
+            Paused::Signal(signal) => Outcome::Itself(Status::Signal(signal)),
             Paused::Told(reason) => {
                 let (Outcome::Itself(status) | Outcome::Ended(_, status)) = outcome;
-                let outcome = Outcome::Ended(reason, status);
-                records.conclude(config, outcome, false);
-                return Ok(outcome);
+                Outcome::Ended(reason, status)
             }
-        }
-        argv = again.argv;
+        };
+        records.event(passed, &ended(outcome, &config.exit));
+        records.conclude(config, outcome, false);
+        return Ok(outcome);
     }
 }

@@ -58,7 +58,7 @@ impl Session {
         self.watcher.refusal(&order)
     }
 
-    fn stats(&self, now: Moment) -> Stats {
+    fn stats(&mut self, now: Moment) -> Stats {
         let ending = self.reason.or_else(|| self.watcher.ending_reason());
         Stats {
             state: self.watcher.state().to_string(),

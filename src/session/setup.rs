@@ -176,7 +176,7 @@ impl Session {
         config: &Config,
         argv: Vec<OsString>,
         inherited: &[RawFd],
-        records: Records,
+        records: &mut Records,
     ) -> Result<Self, Error> {
         let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let mut ground = Ground::lay(config)?;
@@ -233,7 +233,7 @@ impl Session {
             progress: records.progress_every(config).map(|every| (every, Moment::START + every)),
             heartbeat: config.heartbeat.map(Heartbeat::new),
             reads_pty: plan.stdin == Input::Pty,
-            records,
+            records: std::mem::take(records),
             files,
             prompt: None,
             drawn: config.prompts().then(Drawn::default),

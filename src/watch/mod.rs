@@ -53,6 +53,7 @@ mod event;
 mod flood;
 mod guard;
 mod guarding;
+mod keys;
 mod ladder;
 mod lines;
 mod loops;

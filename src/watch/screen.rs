@@ -137,8 +137,9 @@ impl Screen {
     pub(super) fn resize(&mut self, size: Size) {
         self.show();
         let size = clamp(size);
+        // Only another height ends a scroll region.
+        self.margins &= size.rows == self.size.rows;
         self.size = size;
-        self.margins = false;
         self.contained(|terminal, touched| terminal.resize_with(size.cols.into(), size.rows.into(), touched));
     }
 

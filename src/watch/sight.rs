@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::activity::{Activity, Circumstances};
 use super::appearing::Appearing;
 use super::clocks::Clocks;
+use super::keys::{Key, Keys};
 use super::lines::{Lines, PAINTING_LASTS};
 use super::loops::{Loops, Repetition};
 use super::picture::Picture;
@@ -44,6 +45,7 @@ struct Unseen {
 pub(super) struct Draft {
     /// The command was waiting for it.
     pub(super) at_prompt: bool,
+    letters: usize,
 }
 
 #[derive(Debug)]
@@ -93,6 +95,7 @@ pub(super) struct Sight {
     pub(super) last_typed: Option<Moment>,
     /// What somebody has begun to type and not submitted.
     pub(super) draft: Option<Draft>,
+    keys: Keys,
     pub(super) suspected: Vec<Repetition>,
     /// The full screen that was left last, and when; only where pictures are wanted.
     left: Option<(Moment, Picture)>,
@@ -126,6 +129,7 @@ impl Sight {
             said_done: false,
             last_typed: None,
             draft: None,
+            keys: Keys::default(),
             suspected: Vec::new(),
         }
     }
@@ -296,20 +300,39 @@ impl Sight {
         self.typed = (!bytes.iter().any(|byte| matches!(byte, b'\r' | b'\n'))).then_some(now);
     }
 
-    /// A person typed, and before that the command was `at_prompt`.
-    pub(super) fn typed_by_person(&mut self, now: Moment, bytes: &[u8], at_prompt: bool) {
-        self.typed(now, bytes);
-        self.last_typed = Some(now);
-        // What is pasted is submitted by the key that comes after it.
-        let pasted = memchr::memmem::rfind(bytes, b"\x1b[201~").map_or(0, |end| end + 6);
-        // Return, newline, Ctrl-C, Ctrl-D, Ctrl-U; Escape alone.
-        let over = bytes[pasted..].iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0x03 | 0x04 | 0x15));
-        let writes = pasted > 0 || bytes.first() != Some(&0x1b) && bytes.iter().any(|byte| !byte.is_ascii_control());
-        if over || bytes == b"\x1b" {
-            self.draft = None;
-        } else if writes && self.draft.is_none() {
-            self.draft = Some(Draft { at_prompt });
+    /// Something came from the terminal, and before that the command was `at_prompt`. Whether a person typed it.
+    pub(super) fn typed_by_person(&mut self, now: Moment, bytes: &[u8], at_prompt: bool) -> bool {
+        let keys = self.keys.take(bytes);
+        let mut person = keys.iter().filter(|key| **key != Key::Report).peekable();
+        if person.peek().is_none() {
+            return false;
         }
+        for key in person {
+            let letters = self.draft.map_or(0, |draft| draft.letters);
+            let at_prompt = self.draft.map_or(at_prompt, |draft| draft.at_prompt);
+            self.draft = match key {
+                Key::Over => None,
+                Key::Letter => Some(Draft { at_prompt, letters: letters + 1 }),
+                Key::Erase => Some(Draft { at_prompt, letters: letters.saturating_sub(1) }),
+                Key::Other | Key::Report => self.draft,
+            }
+            .filter(|draft| draft.letters > 0);
+        }
+        self.typed = (!keys.contains(&Key::Over)).then_some(now);
+        self.last_typed = Some(now);
+        true
+    }
+
+    /// The command has gone on by itself since somebody typed: what that was has been taken.
+    pub(super) fn forget_old_draft(&mut self) {
+        if self.last_typed.is_some_and(|typed| self.clocks.progress > typed + ECHO) {
+            self.draft = None;
+        }
+    }
+
+    /// Nobody could watch until now, and nobody typed either.
+    pub(super) fn keep_draft(&mut self, now: Moment) {
+        self.last_typed = self.last_typed.map(|_| now);
     }
 
     pub(super) fn resized(&mut self, now: Moment, size: Size) {

@@ -92,12 +92,13 @@ impl Watcher {
             Observation::Typed(bytes) => {
                 self.read_screen();
                 let at_prompt = self.state == State::Waiting || self.reading.is_at_prompt();
-                if at_prompt {
-                    // The time in which it waited for this was not its silence.
-                    self.sight.clocks.progressed(now, "");
+                if self.sight.typed_by_person(now, bytes, at_prompt) {
+                    if self.state == State::Waiting {
+                        // The time in which it waited for this was not its silence.
+                        self.sight.clocks.progressed(now, "");
+                    }
+                    self.looking = Looking { episode: self.looking.episode, ..Looking::default() };
                 }
-                self.sight.typed_by_person(now, bytes, at_prompt);
-                self.looking = Looking { episode: self.looking.episode, ..Looking::default() };
             }
             Observation::Resized(size) => self.sight.resized(now, *size),
             Observation::Looked(look) => {
@@ -109,6 +110,7 @@ impl Watcher {
             }
             Observation::Gap(length) => {
                 self.sight.clocks.progressed(now, "");
+                self.sight.keep_draft(now);
                 self.gap = Some(*length);
             }
             Observation::Attended(attended) => self.attended = *attended,
@@ -288,6 +290,7 @@ impl Watcher {
     fn decide(&mut self, now: Moment) -> Vec<Action> {
         let mut actions = Vec::new();
         self.begin_episode();
+        self.sight.forget_old_draft();
         if let Some(length) = self.gap.take() {
             actions.push(Action::Report(Event::Gap { length }));
         }
@@ -306,7 +309,12 @@ impl Watcher {
     /// Reads what the screen says about waiting, if its wording has changed.
     fn read_screen(&mut self) {
         if self.sight.take_reworded() {
+            let turned = self.reading.turn.is_some();
             self.reading = Reading::read(&self.sight, &self.policy);
+            if let (true, None, Some(draft)) = (turned, &self.reading.turn, &mut self.sight.draft) {
+                // Typed ahead while it worked; now that is what it waits for.
+                draft.at_prompt = true;
+            }
         }
     }
 
@@ -427,7 +435,10 @@ impl Watcher {
         if from == to {
             return;
         }
-        if from == State::Waiting {
+        let since =
+            self.sight.last_typed.map_or(self.sight.clocks.progress, |typed| typed.max(self.sight.clocks.progress));
+        // Once in a silence: what seems to wait now and then must not get a new reprieve each time.
+        if from == State::Waiting && self.waited.is_none_or(|waited| waited < since) {
             self.waited = Some(now);
             to = self.facts().state(now, from);
         }

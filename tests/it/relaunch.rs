@@ -92,3 +92,59 @@ fn a_signal_in_the_pause_ends_it() {
     assert_eq!(run.finish_bytes().1.signal(), Some(libc::SIGTERM));
     assert_eq!(runs(folder.path()), 1);
 }
+
+/// The last line of the history, and the events.
+fn told(folder: &Path) -> (serde_json::Value, Vec<serde_json::Value>) {
+    let lines = |path: &Path| -> Vec<serde_json::Value> {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect()
+    };
+    let history = lines(&folder.join("idlewatch/history.jsonl")).pop().unwrap_or_default();
+    (history, lines(&folder.join("events")))
+}
+
+#[test]
+fn an_end_in_the_pause_is_the_one_that_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--relaunch", "crash", "--relaunch-delay", "1m", "--events", "events", "--record", "cast"];
+    let run = Run::sh(&options, "exit 7").folder(folder.path()).variable("XDG_STATE_HOME", folder.path());
+    let mut run = run.in_terminal();
+    run.wait_for("is started again in 1m").signal(libc::SIGTERM);
+    assert_eq!(run.finish_bytes().1.signal(), Some(libc::SIGTERM));
+    let (history, events) = told(folder.path());
+    assert_eq!((&history["childSignal"], &history["relaunches"]), (&"SIGTERM".into(), &0.into()), "{history}");
+    assert!(history["elapsed"].as_u64().is_some_and(|elapsed| elapsed < 50_000), "{history}");
+    let last = events.last().unwrap();
+    assert_eq!((&last["type"], &last["childSignal"]), (&"exit".into(), &"SIGTERM".into()));
+    let times: Vec<u64> = events.iter().map(|event| event["elapsed"].as_u64().unwrap()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert!(fs::read_to_string(folder.path().join("cast")).unwrap().lines().last().unwrap().contains("\"x\""));
+}
+
+#[test]
+fn a_relaunch_that_cannot_be_started_is_recorded_too() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("vanishes");
+    fs::write(&script, "#!/bin/sh\nrm vanishes\nexit 7\n").unwrap();
+    fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
+    let options = ["--relaunch", "crash", "--relaunch-delay", "1ms", "--events", "events", "--record", "cast"];
+    let options = [&options[..], &["--report", "report.json"]].concat();
+    let run = Run::new(&options, &["./vanishes"]).folder(folder.path()).variable("XDG_STATE_HOME", folder.path());
+    let output = run.output();
+    assert_eq!(output.status.code(), Some(127), "{}", stderr(&output));
+    let (history, events) = told(folder.path());
+    assert_eq!((&history["code"], &history["relaunches"]), (&127.into(), &1.into()), "{history}");
+    let last = events.last().unwrap();
+    assert_eq!((&last["type"], &last["reason"]), (&"exit".into(), &"not_found".into()));
+    assert!(folder.path().join("report.json").exists(), "{}", stderr(&output));
+    assert!(fs::read_to_string(folder.path().join("cast")).unwrap().lines().last().unwrap().contains("\"x\""));
+}
+
+#[test]
+fn whoever_takes_silence_for_death_hears_something_in_the_pause() {
+    let options = ["--relaunch", "crash", "--relaunch-delay", "2s", "--max-relaunches", "1", "--heartbeat", "500ms"];
+    let output = Run::sh(&options, "exit 7").output();
+    assert_eq!(output.status.code(), Some(7));
+    assert!(stderr(&output).contains("the command is started again in 1s"), "{}", stderr(&output));
+}

@@ -1,7 +1,6 @@
 //! Which system call every thread is blocked in, and on what, from /proc.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 
 use nix::unistd::Pid;
 
@@ -71,6 +70,5 @@ fn target(pid: i32, fd: u64, device: u64) -> Target {
 /// Whether a descriptor of this process is the terminal with this device number.
 pub fn is_terminal(pid: i32, fd: u64, device: u64) -> bool {
     // /dev/tty stands for whichever terminal controls the process, and only ours does.
-    fs::metadata(format!("/proc/{pid}/fd/{fd}"))
-        .is_ok_and(|metadata| metadata.rdev() == device || metadata.rdev() == libc::makedev(5, 0))
+    tree::device_of(pid, fd).is_ok_and(|found| found == Some(device) || found == Some(libc::makedev(5, 0)))
 }

@@ -109,10 +109,20 @@ fn held_up(pid: i32) -> Option<Duration> {
 
 /// Whether a standard stream of the process is one of these terminals. Where it cannot be told, it may be.
 fn has_terminal(pid: i32, terminals: &[u64]) -> bool {
-    (0..3).any(|fd| match fs::metadata(format!("/proc/{pid}/fd/{fd}")) {
-        Ok(metadata) => terminals.contains(&metadata.rdev()),
+    (0..3).any(|fd| match device_of(pid, fd) {
+        Ok(device) => device.is_some_and(|device| terminals.contains(&device)),
         Err(error) => error.kind() == std::io::ErrorKind::PermissionDenied,
     })
+}
+
+/// The number of the device that a descriptor of a process is, if it is one. Other files are not looked at: theirs may
+/// be a file system that does not answer, which is what the process hangs in.
+pub fn device_of(pid: i32, fd: u64) -> std::io::Result<Option<u64>> {
+    let path = format!("/proc/{pid}/fd/{fd}");
+    if !fs::read_link(&path)?.starts_with("/dev") {
+        return Ok(None);
+    }
+    fs::metadata(path).map(|metadata| Some(metadata.rdev()))
 }
 
 /// User and system time of a process and of those it has waited for: fields 14 to 17 of the file.

@@ -83,6 +83,9 @@ pub fn work(root: i32, terminals: &[u64]) -> Option<[Work; 2]> {
     system::work(root, terminals)
 }
 
+#[cfg(target_os = "linux")]
+pub use linux::device_of;
+
 /// The bytes that the descendants of `root` have read and written. None where it cannot be told.
 pub fn bytes_moved(root: i32) -> Option<u64> {
     system::bytes_moved(root)
