@@ -323,9 +323,11 @@ impl Sight {
         true
     }
 
-    /// The command has gone on by itself since somebody typed: what that was has been taken.
-    pub(super) fn forget_old_draft(&mut self) {
-        if self.last_typed.is_some_and(|typed| self.clocks.progress > typed + ECHO) {
+    /// The command has gone on by itself since somebody typed: what that was has been taken, unless it was typed ahead
+    /// into a turn that is in progress.
+    pub(super) fn forget_old_draft(&mut self, in_turn: bool) {
+        let ahead = in_turn && self.draft.is_some_and(|draft| !draft.at_prompt);
+        if !ahead && self.last_typed.is_some_and(|typed| self.clocks.progress > typed + ECHO) {
             self.draft = None;
         }
     }

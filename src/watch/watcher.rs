@@ -290,7 +290,7 @@ impl Watcher {
     fn decide(&mut self, now: Moment) -> Vec<Action> {
         let mut actions = Vec::new();
         self.begin_episode();
-        self.sight.forget_old_draft();
+        self.sight.forget_old_draft(self.reading.turn.is_some());
         if let Some(length) = self.gap.take() {
             actions.push(Action::Report(Event::Gap { length }));
         }
@@ -314,6 +314,7 @@ impl Watcher {
             if let (true, None, Some(draft)) = (turned, &self.reading.turn, &mut self.sight.draft) {
                 // Typed ahead while it worked; now that is what it waits for.
                 draft.at_prompt = true;
+                self.sight.keep_draft(self.now);
             }
         }
     }

@@ -136,3 +136,72 @@ fn a_prompt_that_is_drawn_anew_is_given_the_time_for_it() {
     assert_eq!(watched.state(), State::Waiting);
     assert_eq!(watched.signals, []);
 }
+
+#[test]
+fn what_the_terminal_reports_is_nobody_typing() {
+    for report in ["\x1b[<35;10;20M", "\x1b[I", "\x1b[5;30R"] {
+        // New words beside the cursor count although the mouse moves.
+        let mut works = Watched::new();
+        works.observes(&Observation::Attended(true));
+        for n in 0..300 {
+            let word = format!("{}{}", char::from(b'a' + u8::try_from(n % 26).unwrap()), "xyz".repeat(n / 26 + 1));
+            works.prints(&format!("\x1b[5;1H{word}\x1b[K")).passes(Duration::from_millis(250)).types(report);
+            works.passes(Duration::from_millis(250));
+        }
+        assert_eq!(works.signals, [], "{report:?}");
+        // And a spinner above a prompt is not kept alive by it.
+        let mut hangs = Watched::new();
+        hangs.observes(&Observation::Attended(true));
+        for n in 0..200 {
+            let glyph = ['|', '/', '-', '\\'][n % 4];
+            hangs.prints(&format!("\x1b[H{glyph} busy {n}s\r\n> ")).passes(seconds(1)).types(report);
+        }
+        assert_ne!(hangs.signals, [], "{report:?}");
+    }
+}
+
+#[test]
+fn a_draft_is_found_however_it_comes_and_ends_when_it_is_taken() {
+    for typed in ["hello\rhalf a message", "\x15new text", "\x1b[Itext", "\x1b[Dtext", "text\x1b"] {
+        let mut watched = Watched::new();
+        watched.observes(&Observation::Attended(true));
+        watched.prints("Some agent\r\n> ").passes(seconds(600)).types(typed).prints("text").passes(seconds(600));
+        assert_eq!(watched.signals, [], "{typed:?}");
+    }
+    for taken in ["y", "a\x7f", "fix it\x1b[13u"] {
+        let mut watched = Watched::new();
+        watched.observes(&Observation::Attended(true));
+        watched.prints("Overwrite? (y/N) ").passes(seconds(30)).types(taken).prints("\r\nworking\r\n");
+        watched.passes(seconds(3)).prints("more work\r\n").passes(seconds(600));
+        assert_ne!(watched.signals, [], "{taken:?}");
+    }
+}
+
+#[test]
+fn a_draft_outlives_a_closed_lid_and_the_turn_in_which_it_was_begun() {
+    let mut watched = Watched::new();
+    watched.observes(&Observation::Attended(true));
+    watched.prints("Some agent\r\n> ").passes(seconds(60)).types("half").prints("half").passes(seconds(60));
+    watched.observes(&Observation::Gap(seconds(40_000))).passes(seconds(3600));
+    assert_eq!(watched.signals, []);
+
+    let mut ahead = Watched::with(|policy| policy.profile = profiles::by_name("gemini"));
+    ahead.observes(&Observation::Attended(true));
+    ahead
+        .prints("\x1b[2J\x1b[Hhello\r\n⠋ Thinking (esc to cancel, 3s)\r\n> ")
+        .passes(seconds(3))
+        .types("half")
+        .prints("half");
+    ahead.passes(seconds(3)).prints("\x1b[2J\x1b[Hhello\r\nthe answer\r\n> half").passes(seconds(3600));
+    assert_eq!(ahead.signals, [], "{:?}", ahead.states());
+}
+
+#[test]
+fn what_seems_to_wait_now_and_then_is_ended_all_the_same() {
+    let mut watched = Watched::with(|policy| policy.idle = Some(seconds(10)));
+    watched.observes(&Observation::Attended(true));
+    for n in 0..30 {
+        watched.prints(&format!("\x1b[H busy {}s\r\n> ", n * 4)).passes(seconds(4));
+    }
+    assert_ne!(watched.signals, [], "{:?}", watched.states());
+}
