@@ -10,7 +10,7 @@ use super::notes::Tone;
 use super::records::Records;
 use super::relay::{Found, Reach};
 use super::setup::bury;
-use super::signals::Signals;
+use super::signals::{Origin, Signals};
 use super::{Outcome, Session, Status, tree, typeahead};
 use crate::config::{Exit, Say};
 use crate::exit::Reason;
@@ -23,6 +23,18 @@ const MOST_LEFT: usize = 2 * 1024 * 1024;
 
 /// How long killed processes may take to disappear before they are reported as staying.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is left of a session.
+pub struct End {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When.
+    pub at: Moment,
+    /// Nobody has said that it is not to be started again.
+    pub relaunches: bool,
+    /// What is kept of it.
+    pub records: Records,
+}
 
 impl Session {
     /// Whether the command has ended, and with it, where we ended it, all of its tree.
@@ -39,7 +51,7 @@ impl Session {
     }
 
     /// Passes on the last bytes, ends what has to end, and puts everything back.
-    pub(super) fn end(mut self, exit: &Exit) -> (Outcome, Moment, Records) {
+    pub(super) fn end(mut self, exit: &Exit) -> End {
         self.close_prompt();
         self.drain();
         if self.reason.is_some() {
@@ -65,7 +77,13 @@ impl Session {
         self.records.last_words = self.reason.and_then(|_| self.notes.take_unsaid());
         // Until the next run catches them, or we are gone, signals wait.
         let _ = Signals::hold_back();
-        (outcome, self.clock.now(), std::mem::take(&mut self.records))
+        self.last_word |= self.signals.arrived().iter().any(|(signal, origin)| signal.ends() && *origin != Origin::Own);
+        End {
+            outcome,
+            at: self.clock.now(),
+            relaunches: !(self.last_word || self.dismissed && matches!(outcome, Outcome::Itself(_))),
+            records: std::mem::take(&mut self.records),
+        }
     }
 
     /// Reads until it would block. Waiting for the end of file would mean waiting for whoever else has the terminal.
@@ -121,6 +139,7 @@ impl Session {
         {
             self.ended = Some(Status::Signal(signal));
             self.give_up = true;
+            self.last_word = true;
             return false;
         }
         self.sinks[sink].flush();

@@ -165,6 +165,8 @@ struct Session {
     kills: bool,
     /// Somebody has told it to end: a key, a signal, a hangup. It is not started again.
     dismissed: bool,
+    /// The same while it was ending or over: whatever the outcome, that was the last word.
+    last_word: bool,
     /// Nobody takes what is left to be written.
     give_up: bool,
     gaps: Gaps,
@@ -452,7 +454,9 @@ impl Session {
 
     /// A signal reached us: it is meant for the command.
     fn signalled(&mut self, signal: Signal, origin: Origin) {
-        self.dismissed |= origin != Origin::Own && signal.ends();
+        let told_to_end = origin != Origin::Own && signal.ends();
+        self.dismissed |= told_to_end;
+        self.last_word |= told_to_end && self.watcher.ending_reason().is_some();
         match (signal, origin) {
             // What we have sent ourselves.
             (_, Origin::Own) => {}

@@ -17,7 +17,7 @@ use super::beside::StandIn;
 use super::inherited;
 use super::link::{Link, News, Order};
 use super::place::Place;
-use super::signals::send;
+use super::signals::{self, send};
 use super::spawn::{Launch, take_terminal};
 use super::terminal;
 use super::tree;
@@ -51,6 +51,8 @@ impl Monitor {
             ForkResult::Parent { child } => Ok(Self { pid: child.as_raw(), link: ours }),
             ForkResult::Child => {
                 drop(ours);
+                // After a relaunch idlewatch's handlers are in place, and signals of the command's are not for them.
+                signals::let_go();
                 let run = || Watchman { link: theirs, launch, child: 0, group: 0 }.run(outer);
                 // A panic here would unwind into idlewatch's own stack frames, which this process must not finish.
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));

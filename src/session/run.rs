@@ -47,11 +47,12 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         };
         is_relaunch = true;
         session.watch();
-        let (asked, dismissed) = (session.watcher.wants_relaunch(), session.dismissed);
-        let (outcome, lasted);
-        (outcome, lasted, *records) = session.end(&config.exit);
+        let asked = session.watcher.wants_relaunch();
+        let end = session.end(&config.exit);
+        let (outcome, lasted) = (end.outcome, end.at);
+        *records = end.records;
         records.say_last_words();
-        if dismissed && matches!(outcome, Outcome::Itself(_)) {
+        if !end.relaunches {
             records.conclude(config, outcome, false);
             return Ok(outcome);
         }

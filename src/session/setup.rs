@@ -241,6 +241,7 @@ impl Session {
             reason: None,
             kills: config.policy.ending.kill_after.is_some(),
             dismissed: false,
+            last_word: false,
             give_up: false,
             gaps: Gaps::new(Clock::suspended()),
             finished: false,

@@ -2,7 +2,7 @@
 
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd, IntoRawFd};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -23,7 +23,11 @@ pub enum Origin {
 }
 
 /// Where [`note`] writes what arrives; -1 while nobody reads it.
-static NOTES: AtomicI32 = AtomicI32::new(-1);
+static NOTES: AtomicI32 = AtomicI32::new(NEVER);
+/// Nothing was ever caught.
+const NEVER: i32 = -2;
+/// Signals for which there was no room, a bit each.
+static MISSED: AtomicU64 = AtomicU64::new(0);
 
 /// What [`note`] writes of one signal: its number, its code, and the process that sent it where one did.
 const SIZE: usize = 12;
@@ -105,7 +109,30 @@ impl Signals {
                 Some((signal, origin))
             }));
         }
+        let missed = MISSED.swap(0, Ordering::SeqCst);
+        found.extend((1..=64).filter(|number| missed & 1_u64.rotate_left(*number) != 0).filter_map(|number| {
+            let signal = Signal::from_number(number.cast_signed())?;
+            let kernels = [Signal::CHLD, Signal::WINCH].contains(&signal);
+            Some((signal, if kernels { Origin::Kernel } else { Origin::Process }))
+        }));
         found
+    }
+}
+
+/// In a new process: nothing is caught any more.
+pub fn let_go() {
+    if NOTES.load(Ordering::SeqCst) == NEVER {
+        return;
+    }
+    for number in (1..=libc::SIGSYS).chain(real_time()) {
+        // SAFETY: the old action is only written to `action`, which outlives the call.
+        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+        // SAFETY: as above; a number that the system does not have is refused.
+        let known = unsafe { libc::sigaction(number, std::ptr::null(), &raw mut action) } == 0;
+        if known && action.sa_sigaction == note as *const () as libc::sighandler_t {
+            // SAFETY: the default action runs no code of ours.
+            unsafe { libc::signal(number, libc::SIG_DFL) };
+        }
     }
 }
 
@@ -145,9 +172,12 @@ extern "C" fn note(number: libc::c_int, info: *const libc::siginfo_t, _: *const 
     note[..4].copy_from_slice(&number.to_ne_bytes());
     note[4..8].copy_from_slice(&code.to_ne_bytes());
     note[8..].copy_from_slice(&sender.to_ne_bytes());
-    // SAFETY: `note` outlives the call. A pipe full of signals nobody has looked at loses this one, and a descriptor of
-    // -1 is refused.
-    unsafe { libc::write(NOTES.load(Ordering::SeqCst), note.as_ptr().cast(), SIZE) };
+    // SAFETY: `note` outlives the call, and a descriptor of -1 is refused.
+    let written = unsafe { libc::write(NOTES.load(Ordering::SeqCst), note.as_ptr().cast(), SIZE) };
+    if written == -1 {
+        // The pipe is full of signals that nobody has looked at. That there was one more is kept, as the kernel does.
+        MISSED.fetch_or(1_u64.rotate_left(number.cast_unsigned()), Ordering::SeqCst);
+    }
     Errno::set_raw(errno);
 }
 

@@ -5,7 +5,7 @@
 //! What is left costs the emulator time in proportion to its length: a repeat count of 65535 (eighteen kilobytes of
 //! which keep it busy for eight seconds) is cut to one row.
 
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 
 /// The longest control sequence that is looked at; longer ones are dropped whole.
 const LONGEST_SEQUENCE: usize = 64;
@@ -94,14 +94,16 @@ impl Sieve {
                 Mode::Csi | Mode::CsiTooLong => self.take_csi(byte, cols, pass),
                 Mode::Command => self.take_command(byte, pass),
                 Mode::Str { osc } => {
-                    let end = memchr2(0x07, 0x1b, rest).unwrap_or(rest.len());
+                    // CAN and SUB end it too, as terminals do.
+                    let end = rest.iter().position(|byte| matches!(byte, 0x07 | 0x18 | 0x1a | 0x1b));
+                    let end = end.unwrap_or(rest.len());
                     if osc {
                         let room = LONGEST_TITLE.saturating_sub(self.title.len());
                         self.title.extend_from_slice(&rest[..end.min(room)]);
                     }
                     rest = &rest[end..];
                     match rest.first() {
-                        Some(0x07) => self.end_string(osc, pass),
+                        Some(0x07 | 0x18 | 0x1a) => self.end_string(osc, pass),
                         Some(_) => self.mode = Mode::StrEscape { osc },
                         None => break,
                     }
@@ -292,9 +294,15 @@ impl Sieve {
             b'm' | b't' | b'n' | b'c' | b'q' | b'u' if last != b'u' || !parameters.is_empty() => return,
             b'h' | b'l' if parameters.starts_with('?') => {
                 if parameters[1..].split(';').any(|mode| mode == "2026") {
+                    let others: Vec<&str> = parameters[1..].split(';').filter(|mode| *mode != "2026").collect();
+                    let others = others.join(";");
                     self.flush(pass);
                     pass(Piece::Frame(last == b'h'));
-                    return;
+                    if others.is_empty() {
+                        return;
+                    }
+                    self.sequence.truncate(3);
+                    self.sequence.push_str(&others);
                 }
             }
             b'r' => {
@@ -383,5 +391,12 @@ mod tests {
         for cut in 0..=bytes.len() {
             assert_eq!(sift(&[&bytes[..cut], &bytes[cut..]], false), whole, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn a_string_that_is_cut_off_and_modes_beside_a_frame_are_not_lost() {
+        assert_eq!(sift(&[b"\x1b]0;half\x18line"], false).last().unwrap(), "text line");
+        let both = sift(&[b"\x1b[?2026;1049hx"], false);
+        assert!(both[0].contains("Frame") && both[1].contains("?1049h"), "{both:?}");
     }
 }

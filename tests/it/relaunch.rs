@@ -148,3 +148,24 @@ fn whoever_takes_silence_for_death_hears_something_in_the_pause() {
     assert_eq!(output.status.code(), Some(7));
     assert!(stderr(&output).contains("the command is started again in 1s"), "{}", stderr(&output));
 }
+
+#[test]
+fn a_signal_while_a_stuck_command_is_being_ended_is_the_last_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "trap 'echo asked' TERM; echo x >>runs; echo ready; while :; do sleep 0.02; done";
+    let options = ["--idle", "1s", "--no-guard", "-k", "3s", "--relaunch", "stuck", "--relaunch-delay", "1ms"];
+    let mut run = Run::sh(&options, script).folder(folder.path()).in_terminal();
+    run.wait_for("asked").signal(libc::SIGTERM);
+    assert_eq!(run.finish_bytes().1.code(), Some(121));
+    assert_eq!(runs(folder.path()), 1);
+}
+
+#[test]
+fn the_command_gets_its_signals_also_the_second_time() {
+    let script = "[ -e again ] && exec grep -E 'Sig(Ign|Cgt|Blk)' /proc/self/status; touch again; exit 1";
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--relaunch", "crash", "--relaunch-delay", "1ms"];
+    let output = Run::sh(&options, script).folder(folder.path()).output();
+    let bare = Run::bare(&["grep", "-E", "Sig(Ign|Cgt|Blk)", "/proc/self/status"]).output();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&bare.stdout), "{}", stderr(&output));
+}
