@@ -96,12 +96,9 @@ impl Recorder {
     /// This happened: a mark for whoever plays it.
     pub fn event(&mut self, at: Moment, event: &Event) -> Option<Loss> {
         let at = self.at(at);
-        match event {
-            Event::Ended { child_code, child_signal, .. } => {
-                let by_signal = child_signal.map_or(0, |signal| 128 + signal.number());
-                self.ended = Some((at, child_code.map_or(by_signal, i32::from)));
-            }
-            _ => {}
+        if let Event::Ended { child_code, child_signal, .. } = event {
+            let by_signal = child_signal.map_or(0, |signal| 128 + signal.number());
+            self.ended = Some((at, child_code.map_or(by_signal, i32::from)));
         }
         let (what, words) = in_words(event)?;
         self.put(&write::marker(at, &plain(&format!("{what}: {words}"))))

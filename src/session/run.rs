@@ -74,10 +74,10 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         records.event(lasted, &event);
         records.say_losses();
         let clock = Clock::start();
-        let paused = pause(again.delay, config.heartbeat, lasted, records)
+        let end_of_pause = pause(again.delay, config.heartbeat, lasted, records)
             .map_err(|error| Error::internal(error.to_string()))?;
         let passed = lasted + clock.now().since_start();
-        let outcome = match paused {
+        let outcome = match end_of_pause {
             Paused::Over => {
                 records.shift(passed.since_start());
                 argv = again.argv;
