@@ -37,7 +37,7 @@ pub fn ctl_sections() -> String {
     let requests = items(&[
         (
             "{\"type\":\"get_session_stats\"}",
-            "Answered with session_stats: command, pid, state, evidence, limits and counts.",
+            "Answered with session_stats: command, pid, state, evidence, limits and counts. Very long texts in it are cut.",
         ),
         ("{\"type\":\"explain\"}", "Answered with explanation, and its text."),
         (
@@ -58,7 +58,7 @@ pub fn ctl_sections() -> String {
         ("$XDG_RUNTIME_DIR/idlewatch/RUN.sock", "The socket of a run."),
         (
             "/tmp/idlewatch-UID/RUN.sock",
-            "The same where XDG_RUNTIME_DIR is not set or belongs to somebody else. A folder that others can look into is not used.",
+            "The same where XDG_RUNTIME_DIR is not set or belongs to somebody else. A folder that others can look into is not used. ctl looks in both.",
         ),
     ]);
     let examples = example("What is going on?", "idlewatch ctl list")

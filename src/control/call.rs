@@ -1,6 +1,7 @@
 //! A connection to a run, from the side of whoever asks. It never waits: `poll` says when there is something to do.
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,12 +9,12 @@ use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, UnixAddr, connect, recv, socket};
 
-use super::folder;
+use super::folder::{Address, Trouble};
 use super::peer::Peer;
 use super::request::Request;
 use crate::session::{Clock, Sink};
 
-/// More than any answer has; whoever sends more is no run.
+/// More than an answer has.
 const LONGEST: usize = 1 << 20;
 
 /// A socket on which nobody listens is removed when it is older than this: a run that is just being started has its
@@ -27,23 +28,28 @@ pub struct Call {
     pub run: String,
     /// The process that listens, where the system tells.
     pub pid: Option<i32>,
-    /// None: so many are waiting to be let in already that it does not answer, or it has hung up.
+    /// None: it has hung up, or so many are waiting to be let in already that it does not answer.
     sink: Option<Sink>,
     input: Vec<u8>,
+    /// Why nothing can be heard of it, though it goes on.
+    fault: Option<String>,
 }
 
 impl Call {
     /// Calls a run. None: there is no such run any more.
-    pub fn new(folder: &Path, run: &str) -> Result<Option<Self>, String> {
-        let path = folder::socket(folder, run)?;
-        let failed = |error: Errno| format!("{}: {error}", path.display());
-        let (flags, run) = (SockFlag::empty(), run.to_owned());
-        let fd = socket(AddressFamily::Unix, SockType::Stream, flags, None).map_err(failed)?;
+    pub fn new(address: &Address) -> Result<Option<Self>, Trouble> {
+        let path = address.socket().map_err(Trouble::Unusable)?;
+        let failed = |error: Errno| Trouble::of(&path, error);
+        let fd = socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None).map_err(failed)?;
         prepare(&fd).map_err(failed)?;
-        let address = UnixAddr::new(&path).map_err(failed)?;
-        match connect(fd.as_raw_fd(), &address) {
+        let name = UnixAddr::new(&path).map_err(failed)?;
+        let call = Self { run: address.run.clone(), pid: None, sink: None, input: Vec::new(), fault: None };
+        match connect(fd.as_raw_fd(), &name) {
             Ok(()) => {}
-            Err(Errno::EAGAIN) => return Ok(Some(Self { run, pid: None, sink: None, input: Vec::new() })),
+            Err(Errno::EAGAIN) => {
+                let fault = Some("too many are waiting to be let in".to_owned());
+                return Ok(Some(Self { fault, ..call }));
+            }
             Err(Errno::ECONNREFUSED) => {
                 remove_stale(&path);
                 return Ok(None);
@@ -53,16 +59,20 @@ impl Call {
         }
         // In a folder of ours nobody else should be listening. Who does must not be told anything.
         match Peer::of(&fd) {
-            Some(peer) if peer.is_same_user() => {
-                Ok(Some(Self { run, pid: peer.pid, sink: Some(Sink::socket(fd)), input: Vec::new() }))
-            }
+            Some(peer) if peer.is_same_user() => Ok(Some(Self { pid: peer.pid, sink: Some(Sink::socket(fd)), ..call })),
             _ => Ok(None),
         }
     }
 
-    /// Whether it has hung up, or never answered.
+    /// Whether nothing more comes: it has hung up, or never answered. One that takes nothing any more may still have
+    /// said why.
     pub fn is_closed(&self) -> bool {
-        self.sink.as_ref().is_none_or(|sink| sink.broken().is_some())
+        self.sink.is_none()
+    }
+
+    /// Why nothing can be heard of it, though it goes on.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
     }
 
     /// Asks something.
@@ -101,6 +111,7 @@ impl Call {
         }
         if self.input.len() > LONGEST {
             self.sink = None;
+            self.fault = Some(format!("it says more than {LONGEST} bytes in a line"));
         }
         lines
     }
@@ -114,8 +125,10 @@ fn prepare(fd: &OwnedFd) -> nix::Result<()> {
 }
 
 fn remove_stale(path: &Path) {
-    let made = std::fs::symlink_metadata(path).and_then(|found| found.modified());
-    let age = made.ok().and_then(|made| Clock::time_of_day().duration_since(made).ok());
+    // The same answer comes for a file that is no socket, and that is not ours to remove.
+    let found = std::fs::symlink_metadata(path).ok().filter(|found| found.file_type().is_socket());
+    let made = found.and_then(|found| found.modified().ok());
+    let age = made.and_then(|made| Clock::time_of_day().duration_since(made).ok());
     if age.is_some_and(|age| age > STALE) {
         // Somebody else may have been faster.
         let _ = std::fs::remove_file(path);

@@ -1,24 +1,83 @@
-//! Where the sockets of all runs of one user are: a folder that nobody else can look into.
+//! Where the sockets of all runs of one user are: in folders that nobody else can look into.
 
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
+
 /// How the name of a socket ends; the run's id stands before it.
 const SUFFIX: &str = ".sock";
 
-/// The folder: in `$XDG_RUNTIME_DIR` if that is ours, else one under /tmp named for the user. Whoever starts a run
-/// and whoever asks for it come to the same answer.
+/// Where a run listens.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Address {
+    /// The run's id.
+    pub run: String,
+    folder: PathBuf,
+}
+
+/// Why a run, or the folder it should be in, cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// There are not enough descriptors or there is not enough memory now; later there may be.
+    NoRoom(String),
+    /// It is not what it should be.
+    Unusable(String),
+}
+
+impl Trouble {
+    /// What the system said about this path.
+    pub fn of(path: &Path, error: Errno) -> Self {
+        let words = format!("{}: {error}", path.display());
+        match error {
+            Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::ENOBUFS => Self::NoRoom(words),
+            _ => Self::Unusable(words),
+        }
+    }
+
+    /// It in words.
+    pub fn words(self) -> String {
+        let (Self::NoRoom(words) | Self::Unusable(words)) = self;
+        words
+    }
+}
+
+/// The folder that a run of ours listens in: in `$XDG_RUNTIME_DIR` if that is ours, else one under /tmp.
 pub fn place() -> PathBuf {
+    in_runtime().unwrap_or_else(in_tmp)
+}
+
+/// All folders that runs of this user may listen in, the one that a run of ours would listen in first: one that was
+/// started by cron or after su has no `$XDG_RUNTIME_DIR`.
+pub fn places() -> Vec<PathBuf> {
+    in_runtime().into_iter().chain([in_tmp()]).collect()
+}
+
+fn in_runtime() -> Option<PathBuf> {
     let ours = |path: &PathBuf| {
         let owner = fs::metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == user());
         path.is_absolute() && owner
     };
-    match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(ours) {
-        Some(runtime) => runtime.join("idlewatch"),
-        None => PathBuf::from(format!("/tmp/idlewatch-{}", user())),
-    }
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(ours)?;
+    Some(runtime.join("idlewatch"))
+}
+
+/// One under /tmp that is named for the user.
+fn in_tmp() -> PathBuf {
+    tmp().join(format!("idlewatch-{}", user()))
+}
+
+#[cfg(not(debug_assertions))]
+fn tmp() -> PathBuf {
+    PathBuf::from("/tmp")
+}
+
+/// A test has a folder of its own in place of /tmp, where it would meet the runs of everybody.
+#[cfg(debug_assertions)]
+fn tmp() -> PathBuf {
+    std::env::var_os("IDLEWATCH_TEST_TMP").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
 }
 
 /// The folder, made if it was not there. In words why it cannot be used, where it cannot.
@@ -70,19 +129,37 @@ pub fn socket(folder: &Path, run: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// The ids of all runs that have a socket here, also of those that are gone.
-pub fn runs(folder: &Path) -> Result<Vec<String>, String> {
-    if !check(folder)? {
-        return Ok(Vec::new());
+/// Where all runs listen that have a socket in these folders, also those that are gone. The first of the folders has to
+/// be usable if it is there; in one of the others that is not, no run would have made its socket.
+pub fn runs(folders: &[PathBuf]) -> Result<Vec<Address>, Trouble> {
+    let mut found = Vec::new();
+    for (index, folder) in folders.iter().enumerate() {
+        match check(folder) {
+            Ok(true) => found.extend(runs_in(folder)?),
+            Err(why) if index == 0 => return Err(Trouble::Unusable(why)),
+            Ok(false) | Err(_) => {}
+        }
     }
-    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let name = |entry: io::Result<fs::DirEntry>| {
-        let name = entry.ok()?.file_name().into_string().ok()?;
-        name.strip_suffix(SUFFIX).filter(|run| !run.is_empty()).map(ToOwned::to_owned)
-    };
-    let mut found: Vec<String> = entries.filter_map(name).collect();
     found.sort_unstable();
     Ok(found)
+}
+
+fn runs_in(folder: &Path) -> Result<Vec<Address>, Trouble> {
+    let failed = |error: io::Error| Trouble::of(folder, Errno::from_raw(error.raw_os_error().unwrap_or_default()));
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let address = |entry: io::Result<fs::DirEntry>| {
+        let name = entry.ok()?.file_name().into_string().ok()?;
+        let run = name.strip_suffix(SUFFIX).filter(|run| !run.is_empty())?;
+        Some(Address { run: run.to_owned(), folder: folder.to_owned() })
+    };
+    Ok(entries.filter_map(address).collect())
+}
+
+impl Address {
+    /// The socket.
+    pub fn socket(&self) -> Result<PathBuf, String> {
+        socket(&self.folder, &self.run)
+    }
 }
 
 /// The user whose runs these are.

@@ -18,7 +18,7 @@ use super::folder;
 use super::guest::{Guest, LONGEST, TooLong};
 use super::peer::Peer;
 use super::request::{Fault, Request};
-use crate::report::{JsonLines, Stats, VERSION};
+use crate::report::{JsonLines, Stats, VERSION, escaped};
 use crate::watch::{Event, Moment};
 
 /// How many clients at once.
@@ -196,7 +196,8 @@ impl Server {
             Answer::Refused(why) => self.error(Some(name), &why),
             Answer::Explanation(text) => Reply { text: Some(&text), ..self.reply("explanation") }.line(),
             Answer::Later => Vec::new(),
-            Answer::Stats(when, at, stats) => {
+            Answer::Stats(when, at, mut stats) => {
+                stats.shorten();
                 // Writing to memory cannot fail.
                 let _ = self.lines.write_stats(when, at, &stats);
                 std::mem::take(self.lines.out())
@@ -284,9 +285,8 @@ impl<'a> Reply<'a> {
 
     fn line(&self) -> Vec<u8> {
         // Words and numbers can always be written.
-        let mut line = serde_json::to_vec(self).unwrap_or_default();
-        line.push(b'\n');
-        line
+        let line = escaped(&serde_json::to_string(self).unwrap_or_default()) + "\n";
+        line.into_bytes()
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use super::Stats;
+use super::{Stats, escaped};
 use crate::exit::Reason;
 use crate::watch::{Event, Moment};
 
@@ -148,8 +148,9 @@ impl<W: Write> JsonLines<W> {
             elapsed: milliseconds(at.since_start()),
             body,
         };
-        serde_json::to_writer(&mut self.out, &object)?;
-        self.out.write_all(b"\n")
+        // Whoever looks at it in a terminal must not be shown something else than there is.
+        let line = escaped(&serde_json::to_string(&object)?) + "\n";
+        self.out.write_all(line.as_bytes())
     }
 
     /// What it writes to.
@@ -184,6 +185,15 @@ mod tests {
             "{\"v\":1,\"type\":\"state\",\"at\":\"1970-01-01T00:00:01.500Z\",\"run\":\"r1\",\"elapsed\":1500,\
              \"from\":\"active\",\"to\":\"quiet\",\"evidence\":\"still \\\"here\\\"\"}\n"
         );
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped() {
+        let evidence = "a\u{202e}b\u{9b}31m\u{7f}".to_owned();
+        let found = line(&Event::StateChanged { from: State::Active, to: State::Quiet, evidence: evidence.clone() });
+        assert!(found.contains("a\\u202eb\\u009b31m\\u007f"), "{found}");
+        let read: serde_json::Value = serde_json::from_str(&found).unwrap();
+        assert_eq!(read["evidence"], evidence);
     }
 
     #[test]

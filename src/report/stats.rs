@@ -2,6 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::short::{cut, cut_all};
+
+/// How much of a command line and of the tasks is told, and of a single text.
+const MOST: usize = 16 * 1024;
+const LONGEST: usize = 4 * 1024;
+
 /// The figures of a run that goes on. Times are in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -42,6 +48,20 @@ pub struct Stats {
     pub output_bytes: u64,
     /// The command's own list of tasks, where there is one.
     pub tasks: Option<TaskStats>,
+}
+
+impl Stats {
+    /// Cuts every text that somebody else chose the length of, so that an answer stays far below what whoever asks
+    /// reads: a command line may have megabytes.
+    pub fn shorten(&mut self) {
+        self.command = cut_all(self.command.iter(), MOST, LONGEST);
+        self.cwd = cut(&self.cwd, LONGEST);
+        self.evidence = cut(&self.evidence, LONGEST);
+        if let Some(tasks) = &mut self.tasks {
+            tasks.current = cut_all(tasks.current.iter(), MOST, LONGEST);
+            tasks.unreadable = tasks.unreadable.as_deref().map(|why| cut(why, LONGEST));
+        }
+    }
 }
 
 /// How far the command has come by its own list.

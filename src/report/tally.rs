@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::history::PastRun;
+use super::short::{cut, cut_all};
 use super::timeline::plain;
 use crate::exit::Reason;
 use crate::watch::{Event, Moment, State};
@@ -51,7 +52,7 @@ impl Tally {
         match event {
             Event::Started { command, pid } => {
                 if self.command.is_empty() {
-                    self.command = shortened(command);
+                    self.command = cut_all(command.iter().map(|word| plain(word)), MOST_WORDS, LONGEST_WORD);
                 }
                 self.pid = *pid;
                 (self.progress, self.ended) = (Moment::START, None);
@@ -165,28 +166,6 @@ impl Activity {
         self.stretch(lasted);
         (self.parts[..=self.index(lasted)].to_vec(), self.span)
     }
-}
-
-fn shortened(words: &[String]) -> Vec<String> {
-    let mut left = MOST_WORDS;
-    let mut kept = Vec::new();
-    for word in words {
-        if left == 0 {
-            kept.push("…".to_owned());
-            break;
-        }
-        let word = cut(&plain(word), LONGEST_WORD.min(left));
-        left = left.saturating_sub(word.len().max(1));
-        kept.push(word);
-    }
-    kept
-}
-
-fn cut(text: &str, longest: usize) -> String {
-    if text.len() <= longest {
-        return text.to_owned();
-    }
-    format!("{}…", &text[..text.floor_char_boundary(longest)])
 }
 
 fn milliseconds(duration: Duration) -> u64 {

@@ -31,6 +31,24 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// JSON of the same value with everything hidden written as escapes: what is hidden stands in strings only, since JSON
+/// itself has none but the newlines and blanks between its parts.
+pub fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    let mut units = [0; 2];
+    for letter in json.chars() {
+        if letter != '\n' && is_hidden(letter) {
+            for unit in letter.encode_utf16(&mut units) {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        } else {
+            text.push(letter);
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,5 +59,13 @@ mod tests {
         assert_eq!(visible("\u{1b}]0;x\u{7}\u{9b}"), "<U+001B>]0;x<U+0007><U+009B>");
         assert_eq!(visible("\u{202e}\u{2066}\u{200b}\u{feff}"), "<U+202E><U+2066><U+200B><U+FEFF>");
         assert_eq!(visible("a\nb"), "a<U+000A>b");
+    }
+
+    #[test]
+    fn what_is_hidden_in_json_is_escaped_and_reads_back_the_same() {
+        let value = serde_json::Value::from("a\u{202e}b\u{e0041}\u{7f}\u{9b}\n");
+        let text = escaped(&value.to_string());
+        assert_eq!(text, "\"a\\u202eb\\udb40\\udc41\\u007f\\u009b\\n\"");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 }

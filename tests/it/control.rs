@@ -21,7 +21,7 @@ impl Runtime {
 
     /// A run whose socket is here.
     pub fn with(&self, run: Run) -> Run {
-        run.variable("XDG_RUNTIME_DIR", self.0.path())
+        run.variable("XDG_RUNTIME_DIR", self.0.path()).variable("IDLEWATCH_TEST_TMP", self.0.path())
     }
 
     /// Where the sockets are.

@@ -11,19 +11,19 @@ use crate::control::Runtime;
 use crate::support::{Run, Running, program, send, until, until_gone};
 
 impl Runtime {
-    fn ctl(&self, arguments: &[&str]) -> Run {
+    pub fn ctl(&self, arguments: &[&str]) -> Run {
         let argv: Vec<&str> = [program(), "ctl"].into_iter().chain(arguments.iter().copied()).collect();
         self.with(Run::bare(&argv))
     }
 
-    fn told(&self, arguments: &[&str]) -> String {
+    pub fn told(&self, arguments: &[&str]) -> String {
         let output = self.ctl(arguments).output();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("text")
     }
 
     /// Starts a run that stays, and gives it once it can be listed, with its id.
-    fn start(&self, options: &[&str], script: &str) -> (Running, String) {
+    pub fn start(&self, options: &[&str], script: &str) -> (Running, String) {
         let before = self.sockets();
         let mut run = self.with(Run::sh(options, script)).in_pipes();
         run.wait_for("ready");
@@ -37,14 +37,15 @@ impl Runtime {
     }
 }
 
-fn fails(output: &Output, code: i32, words: &str) {
+pub fn fails(output: &Output, code: i32, words: &str) {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{said}");
     assert!(said.contains(words), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
 }
 
-const STAYS: &str = "echo ready; read line";
+/// A command that stays until a line is entered.
+pub const STAYS: &str = "echo ready; read line";
 
 #[test]
 fn runs_are_listed_and_shown() {
@@ -207,12 +208,15 @@ fn names_that_are_meant_to_harm_are_harmless() {
     let mut run = runtime.with(Run::new(&[], &["sh", "-c", STAYS, evil])).in_pipes();
     run.wait_for("ready");
     until("the run", || runtime.told(&["list"]).contains("sh -c"));
-    for verb in ["list", "status", "explain"] {
-        let text = runtime.told(&[verb]);
+    let verbs = ["list", "status", "explain"];
+    for verb in verbs.map(|verb| vec![verb]).into_iter().chain(verbs.map(|verb| vec![verb, "--json"])) {
+        let text = runtime.told(&verb);
         let harmful = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
         assert!(!text.contains(harmful), "{text:?}");
     }
     assert_eq!(runtime.told(&["list"]).lines().count(), 2);
+    let json: serde_json::Value = serde_json::from_str(&runtime.told(&["list", "--json"])).unwrap();
+    assert_eq!(json["command"][3], evil, "it is what it was");
     drop(run);
 }
 
@@ -239,7 +243,7 @@ fn the_table_fits_the_terminal_and_is_coloured_only_there() {
 }
 
 /// What a terminal of this size shows after all this.
-fn shown(bytes: &str, cols: usize, rows: usize) -> Vec<String> {
+pub fn shown(bytes: &str, cols: usize, rows: usize) -> Vec<String> {
     let mut terminal = avt::Terminal::new(cols, rows).unwrap();
     terminal.feed([bytes]);
     (0..rows).map(|row| terminal.screen().line(row).map(avt::Line::text).unwrap_or_default()).collect()

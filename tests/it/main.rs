@@ -10,6 +10,7 @@ mod completions;
 mod configuration;
 mod control;
 mod ctl;
+mod ctl_trouble;
 mod ends;
 mod environment;
 mod events;

@@ -143,8 +143,8 @@ impl Run {
         // device.
         command.args(&self.argv[1..]).env("IW", program());
         command.env("XDG_CONFIG_HOME", "/dev/null").env("XDG_STATE_HOME", "/dev/null");
-        // Nor are the runs of others; and no socket of a test is left where they are.
-        command.env("XDG_RUNTIME_DIR", env!("CARGO_TARGET_TMPDIR"));
+        // Nor are the runs of others; and no socket of a test is left there.
+        command.envs(["XDG_RUNTIME_DIR", "IDLEWATCH_TEST_TMP"].map(|name| (name, env!("CARGO_TARGET_TMPDIR"))));
         command.envs(self.variables.iter().cloned());
         if let Some(folder) = &self.folder {
             command.current_dir(folder);

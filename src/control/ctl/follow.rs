@@ -1,78 +1,127 @@
 //! `ctl watch` where nothing can be drawn: the events of one run, or of all, line by line.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde_json::Value;
 
 use super::super::call::Call;
-use super::super::folder;
+use super::super::folder::{self, Address, Trouble};
 use super::super::request::Request;
-use super::super::round::timeout;
+use super::super::round::{refusal, relayed, timeout};
 use super::words::in_a_line;
+use super::{gone, refused, unheard};
 use crate::error::Error;
-use crate::report::plain;
+use crate::report::{plain, say};
 use crate::session::Status;
 
 /// How often it is looked for runs that are new.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Prints events until the run has ended; those of all runs until nobody reads them any more.
-pub fn follow(folder: &Path, run: Option<&str>, json: bool) -> Result<Status, Error> {
-    let mut calls: BTreeMap<String, Call> = BTreeMap::new();
+pub fn follow(folders: &[PathBuf], run: Option<&Address>, json: bool) -> Result<Status, Error> {
+    match run {
+        Some(run) => follow_one(run, json),
+        None => follow_all(folders, json),
+    }
+}
+
+fn follow_one(address: &Address, json: bool) -> Result<Status, Error> {
+    let (run, out) = (address.run.as_str(), std::io::stdout());
+    let mut call = Call::new(address).map_err(refused)?.ok_or_else(|| gone(run))?;
+    call.ask(&Request::Subscribe);
     loop {
-        let wanted = match run {
-            Some(run) if calls.is_empty() => vec![run.to_owned()],
-            Some(_) => Vec::new(),
-            None => folder::runs(folder).map_err(Error::refused)?,
+        let Some((fd, flags)) = call.watched() else {
+            return call.fault().map_or(Ok(Status::Code(0)), |why| Err(unheard(run, why)));
         };
-        for name in wanted {
-            if !calls.contains_key(&name)
-                && let Some(mut call) =
-                    Call::new(folder, &name).map_err(Error::refused)?.filter(|call| !call.is_closed())
-            {
-                call.ask(&Request::Subscribe);
-                calls.insert(name, call);
+        let reader = PollFd::new(out.as_fd(), PollFlags::empty());
+        if !wait(&mut [PollFd::new(fd, flags), reader], PollTimeout::NONE) {
+            return Ok(Status::Code(0));
+        }
+        for line in call.attend() {
+            if let Some(why) = refusal(&line) {
+                return Err(unheard(run, &why));
+            }
+            tell(None, &line, json)?;
+        }
+    }
+}
+
+fn follow_all(folders: &[PathBuf], json: bool) -> Result<Status, Error> {
+    let out = std::io::stdout();
+    let mut calls: BTreeMap<Address, Call> = BTreeMap::new();
+    // What was said of runs that cannot be followed, so that it is not said every second.
+    let mut said = BTreeSet::new();
+    loop {
+        let known = match folder::runs(folders) {
+            // Those who are followed have taken all there is; the others have their turn when one of them has ended.
+            Err(Trouble::NoRoom(_)) if !calls.is_empty() => Vec::new(),
+            known => known.map_err(refused)?,
+        };
+        for address in known {
+            if calls.contains_key(&address) {
+                continue;
+            }
+            match Call::new(&address) {
+                Ok(Some(mut call)) if !call.is_closed() => {
+                    call.ask(&Request::Subscribe);
+                    calls.insert(address, call);
+                }
+                Ok(_) | Err(Trouble::Unusable(_)) => {}
+                Err(Trouble::NoRoom(why)) => {
+                    if said.insert((None, String::new())) {
+                        say(&format!("not all runs can be followed: {}", plain(&why)));
+                    }
+                    break;
+                }
             }
         }
-        if let (Some(run), true) = (run, calls.is_empty()) {
-            return Err(Error::refused(format!("run {} does not answer", plain(run))));
-        }
-        let watched: Vec<_> = calls.iter().filter_map(|(name, call)| Some((name.clone(), call.watched()?))).collect();
+        let watched: Vec<_> =
+            calls.iter().filter_map(|(address, call)| Some((address.clone(), call.watched()?))).collect();
         let mut fds: Vec<_> = watched.iter().map(|(_, (fd, flags))| PollFd::new(*fd, *flags)).collect();
-        // Whoever has gone away is noticed even if nothing happens.
-        let out = std::io::stdout();
-        fds.push(PollFd::new(std::os::fd::AsFd::as_fd(&out), nix::poll::PollFlags::empty()));
-        let _ = poll(&mut fds, if run.is_some() { PollTimeout::NONE } else { timeout(LOOK) });
-        if fds.last().and_then(PollFd::any) == Some(true) {
+        fds.push(PollFd::new(out.as_fd(), PollFlags::empty()));
+        if !wait(&mut fds, timeout(LOOK)) {
             return Ok(Status::Code(0));
         }
         let ready = watched.iter().zip(&fds).filter(|(_, fd)| fd.any() == Some(true));
-        let ready: Vec<String> = ready.map(|((name, _), _)| name.clone()).collect();
-        for name in ready {
-            let Some(call) = calls.get_mut(&name) else { continue };
+        let ready: Vec<Address> = ready.map(|((address, _), _)| address.clone()).collect();
+        for address in ready {
+            let Some(call) = calls.get_mut(&address) else { continue };
             for line in call.attend() {
-                tell(run.is_none(), &name, &line, json)?;
+                let why = refusal(&line);
+                if why.is_none_or(|why| said.insert((Some(address.clone()), why))) {
+                    tell(Some(&address.run), &line, json)?;
+                }
             }
             if call.is_closed() {
-                calls.remove(&name);
-                if run.is_some() {
-                    return Ok(Status::Code(0));
+                if let Some(why) = call.fault()
+                    && said.insert((Some(address.clone()), why.to_owned()))
+                {
+                    say(&format!("run {}: {}", plain(&address.run), plain(why)));
                 }
+                calls.remove(&address);
             }
         }
     }
 }
 
-fn tell(named: bool, run: &str, line: &str, json: bool) -> Result<(), Error> {
+/// Waits for something to come. Whether anybody is there to be told, who is the last of these: it is noticed even if
+/// nothing happens.
+fn wait(fds: &mut [PollFd<'_>], patience: PollTimeout) -> bool {
+    let _ = poll(fds, patience);
+    fds.last().and_then(PollFd::any) != Some(true)
+}
+
+fn tell(run: Option<&str>, line: &str, json: bool) -> Result<(), Error> {
     let event: Value = serde_json::from_str(line).unwrap_or_default();
-    let Some(words) = in_a_line(&event) else { return Ok(()) };
-    let text = match (json, named) {
+    let (Some(words), Some(line)) = (in_a_line(&event), relayed(line)) else { return Ok(()) };
+    let text = match (json, run) {
         (true, _) => format!("{line}\n"),
-        (false, true) => format!("{}  {words}\n", plain(run)),
-        (false, false) => format!("{words}\n"),
+        (false, Some(run)) => format!("{}  {words}\n", plain(run)),
+        (false, None) => format!("{words}\n"),
     };
     super::print(&text).map(drop)
 }

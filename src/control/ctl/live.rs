@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, poll};
@@ -11,11 +11,11 @@ use nix::unistd::getpid;
 use serde_json::Value;
 
 use super::super::call::Call;
-use super::super::folder;
+use super::super::folder::{self, Address};
 use super::super::request::Request;
-use super::super::round::{Found, PATIENCE, Round, Told, timeout};
+use super::super::round::{Found, PATIENCE, Round, Told, refusal, timeout};
 use super::words::in_a_line;
-use super::{page, table};
+use super::{gone, page, refused, table, unheard};
 use crate::error::Error;
 use crate::report::plain;
 use crate::session::{Clock, Signals, Sink, Status, Terminal};
@@ -96,19 +96,30 @@ impl Drop for Screen {
 
 /// What is asked and shown.
 enum Subject<'a> {
-    All { folder: &'a Path, round: Option<Round>, found: Vec<Found> },
-    One { call: Box<Call>, events: VecDeque<String>, told: Option<(Moment, Box<Told>)> },
+    All { folders: &'a [PathBuf], round: Option<Round>, found: Option<Vec<Found>> },
+    One(Box<One>),
+}
+
+/// One run.
+struct One {
+    call: Call,
+    events: VecDeque<String>,
+    /// How it stood, and when that was.
+    told: Option<(Moment, Told)>,
+    /// It was asked how it stands and has not answered yet. It is not asked more and more.
+    asked: bool,
+    /// Why it does not say anything, though it goes on.
+    refusal: Option<String>,
 }
 
 /// Draws until it is told to stop; gives what to exit with.
-pub fn watch(mut screen: Screen, folder: &Path, run: Option<&str>) -> Result<Status, Error> {
+pub fn watch(mut screen: Screen, folders: &[PathBuf], run: Option<&Address>) -> Result<Status, Error> {
     let mut subject = match run {
-        None => Subject::All { folder, round: None, found: Vec::new() },
-        Some(run) => {
-            let gone = || Error::refused(format!("run {} has just ended", plain(run)));
-            let mut call = Call::new(folder, run).map_err(Error::refused)?.ok_or_else(gone)?;
+        None => Subject::All { folders, round: None, found: None },
+        Some(address) => {
+            let mut call = Call::new(address).map_err(refused)?.ok_or_else(|| gone(&address.run))?;
             call.ask(&Request::Subscribe);
-            Subject::One { call: Box::new(call), events: VecDeque::new(), told: None }
+            Subject::One(Box::new(One { call, events: VecDeque::new(), told: None, asked: false, refusal: None }))
         }
     };
     let mut signals = Signals::catch().map_err(|error| Error::internal(error.to_string()))?;
@@ -118,32 +129,36 @@ pub fn watch(mut screen: Screen, folder: &Path, run: Option<&str>) -> Result<Sta
     loop {
         let now = clock.now();
         if now >= tick {
-            subject.ask(now)?;
+            subject.ask()?;
             tick = now + TICK;
         }
         let ready = wait(&screen, &signals, &subject, tick.since(now));
         let keys = if ready.terminal { read_keys(&screen) } else { Keys::None };
         let mut redraw = now >= tick;
+        let mut suspended = false;
         for (signal, _) in if ready.signals { signals.arrived() } else { Vec::new() } {
             match signal {
                 Signal::WINCH | Signal::CONT => redraw = true,
-                Signal::TSTP => suspend(&mut screen)?,
+                Signal::TSTP => suspended = true,
                 signal if signal.ends() => return Ok(Status::Signal(signal)),
                 _ => {}
             }
         }
         match keys {
             Keys::Quit => return Ok(Status::Code(0)),
-            Keys::Suspend => {
-                suspend(&mut screen)?;
-                redraw = true;
-            }
+            Keys::Suspend => suspended = true,
             Keys::None => {}
+        }
+        if suspended {
+            if let Some(status) = suspend(&mut screen, &mut signals)? {
+                return Ok(status);
+            }
+            redraw = true;
         }
         redraw |= subject.attend(&ready.calls, clock.now());
         if let Some(last) = subject.ended() {
             drop(screen);
-            return super::print(&format!("{last}\n"));
+            return super::print(&format!("{}\n", last?));
         }
         if redraw || ready.nothing {
             let size = screen.size();
@@ -199,31 +214,37 @@ fn read_keys(screen: &Screen) -> Keys {
     }
 }
 
-/// Gives the terminal back and stops, until somebody continues us in its foreground.
-fn suspend(screen: &mut Screen) -> Result<(), Error> {
+/// Gives the terminal back and stops, until somebody continues us in its foreground; or gives what to exit with, where
+/// we were ended meanwhile or the terminal is gone.
+fn suspend(screen: &mut Screen, signals: &mut Signals) -> Result<Option<Status>, Error> {
     screen.leave();
     loop {
         let _ = kill(getpid(), Nix::SIGSTOP);
+        // A terminal that goes away continues whoever is stopped in it, so that it can end.
+        if let Some((signal, _)) = signals.arrived().into_iter().find(|(signal, _)| signal.ends()) {
+            return Ok(Some(Status::Signal(signal)));
+        }
+        if screen.terminal.is_gone() {
+            return Ok(Some(Status::Code(0)));
+        }
         if screen.terminal.is_ours() {
             break;
         }
     }
-    screen.enter()
+    screen.enter().map(|()| None)
 }
 
 impl Subject<'_> {
-    fn ask(&mut self, now: Moment) -> Result<(), Error> {
+    fn ask(&mut self) -> Result<(), Error> {
         match self {
-            Self::All { folder, round, .. } => {
+            Self::All { folders, round, .. } => {
                 if round.is_none() {
-                    let runs = folder::runs(folder).map_err(Error::refused)?;
-                    *round = Some(Round::begin(folder, &runs).map_err(Error::refused)?);
+                    *round = Some(Round::begin(folder::runs(folders).map_err(refused)?));
                 }
             }
-            Self::One { call, told, .. } => {
-                // One that does not answer is not asked more and more.
-                if told.as_ref().is_none_or(|(at, _)| now.since(*at) < PATIENCE) {
-                    call.ask(&Request::Stats);
+            Self::One(one) => {
+                if !std::mem::replace(&mut one.asked, true) {
+                    one.call.ask(&Request::Stats);
                 }
             }
         }
@@ -233,15 +254,15 @@ impl Subject<'_> {
     fn watched(&self) -> Vec<(usize, BorrowedFd<'_>, PollFlags)> {
         match self {
             Self::All { round, .. } => round.iter().flat_map(Round::watched).collect(),
-            Self::One { call, .. } => call.watched().map(|(fd, flags)| (0, fd, flags)).into_iter().collect(),
+            Self::One(one) => one.call.watched().map(|(fd, flags)| (0, fd, flags)).into_iter().collect(),
         }
     }
 
     /// How long the answers that are still to come are waited for.
     fn left(&self) -> Option<Duration> {
         match self {
-            Self::All { round: Some(round), .. } => Some(round.left().unwrap_or_default()),
-            _ => None,
+            Self::All { round, .. } => round.as_ref().map(Round::left),
+            Self::One(_) => None,
         }
     }
 
@@ -254,32 +275,24 @@ impl Subject<'_> {
                         round.attend(*index);
                     }
                 }
-                match round.take_if(|round| round.left().is_none()) {
-                    Some(round) => *found = round.end(),
+                match round.take_if(Round::is_over) {
+                    Some(round) => *found = Some(round.end()),
                     None => return false,
                 }
                 true
             }
-            Self::One { .. } if ready.is_empty() => false,
-            Self::One { call, events, told } => {
-                for line in call.attend() {
-                    match Told::read(&line) {
-                        Some(figures) => *told = Some((now, Box::new(figures))),
-                        None => events.extend(serde_json::from_str::<Value>(&line).ok().as_ref().and_then(in_a_line)),
-                    }
-                }
-                events.drain(..events.len().saturating_sub(KEPT));
+            Self::One(_) if ready.is_empty() => false,
+            Self::One(one) => {
+                one.attend(now);
                 true
             }
         }
     }
 
-    /// The last words of a run that has ended.
-    fn ended(&self) -> Option<String> {
+    /// The last words of a run that has ended, or of which nothing more can be heard.
+    fn ended(&self) -> Option<Result<String, Error>> {
         match self {
-            Self::One { call, events, .. } if call.is_closed() => {
-                Some(events.back().cloned().unwrap_or_else(|| format!("run {} has ended", plain(&call.run))))
-            }
+            Self::One(one) if one.call.is_closed() => Some(one.last()),
             _ => None,
         }
     }
@@ -288,29 +301,57 @@ impl Subject<'_> {
         let colours = page::has_colours();
         match self {
             Self::All { found, .. } => {
-                let going_on = match found.len() {
-                    0 => "no run is going on".to_owned(),
-                    1 => "1 run".to_owned(),
-                    several => format!("{several} runs"),
+                let going_on = match found.as_ref().map(Vec::len) {
+                    None => "all runs are asked".to_owned(),
+                    Some(0) => "no run is going on".to_owned(),
+                    Some(1) => "1 run".to_owned(),
+                    Some(several) => format!("{several} runs"),
                 };
                 let mut lines = vec![table::cut(&format!("idlewatch: {going_on}   q: quit"), width), String::new()];
-                if !found.is_empty() {
+                if let Some(found) = found.as_ref().filter(|found| !found.is_empty()) {
                     lines.extend(table::table(found, Some(width), colours));
                 }
                 lines
             }
-            Self::One { call, events, told } => {
-                let answer =
-                    told.as_ref().filter(|(at, _)| now.since(*at) < PATIENCE + TICK).map(|(_, told)| Told::clone(told));
-                let found = Found { run: call.run.clone(), pid: call.pid, answer };
-                let mut lines =
-                    vec![table::cut(&format!("idlewatch: {}   q: quit", plain(&call.run)), width), String::new()];
-                lines.extend(page::page(&found, Some(width), colours));
-                lines.push(String::new());
-                let room = rows.saturating_sub(lines.len());
-                lines.extend(events.iter().skip(events.len().saturating_sub(room)).map(|line| table::cut(line, width)));
-                lines
-            }
+            Self::One(one) => one.lines(width, rows, now, colours),
         }
+    }
+}
+
+impl One {
+    fn attend(&mut self, now: Moment) {
+        for line in self.call.attend() {
+            if let Some(told) = Told::read(&line) {
+                (self.told, self.asked, self.refusal) = (Some((now, told)), false, None);
+                continue;
+            }
+            if let Some(why) = refusal(&line) {
+                (self.asked, self.refusal) = (false, Some(why));
+            }
+            self.events.extend(serde_json::from_str::<Value>(&line).ok().as_ref().and_then(in_a_line));
+        }
+        self.events.drain(..self.events.len().saturating_sub(KEPT));
+    }
+
+    fn last(&self) -> Result<String, Error> {
+        let run = &self.call.run;
+        match self.call.fault().or(self.refusal.as_deref()) {
+            Some(why) => Err(unheard(run, why)),
+            None => Ok(self.events.back().cloned().unwrap_or_else(|| format!("run {} has ended", plain(run)))),
+        }
+    }
+
+    fn lines(&self, width: usize, rows: usize, now: Moment, colours: bool) -> Vec<String> {
+        let run = &self.call.run;
+        let told = self.told.as_ref().filter(|(at, _)| now.since(*at) < PATIENCE + TICK);
+        let (answer, why) = (told.map(|(_, told)| told.clone()), self.refusal.clone());
+        let found = Found { run: run.clone(), pid: self.call.pid, answer, why };
+        let mut lines = vec![table::cut(&format!("idlewatch: {}   q: quit", plain(run)), width), String::new()];
+        lines.extend(page::page(&found, Some(width), colours));
+        lines.push(String::new());
+        let room = rows.saturating_sub(lines.len());
+        let events = self.events.iter().skip(self.events.len().saturating_sub(room));
+        lines.extend(events.map(|line| table::cut(line, width)));
+        lines
     }
 }

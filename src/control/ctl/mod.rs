@@ -8,20 +8,20 @@ mod table;
 mod words;
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::poll::{PollFd, poll};
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::folder;
+use super::folder::{self, Address, Trouble};
 use super::request::Request;
-use super::round::{Found, ask_all, timeout};
+use super::round::{Found, ask_all, relayed, timeout};
 use crate::cli::{CtlCli, CtlVerb};
 use crate::error::Error;
 use crate::past;
-use crate::report::{VERSION, plain};
+use crate::report::{VERSION, escaped, plain};
 use crate::session::{Clock, Status};
 use crate::watch::Moment;
 
@@ -32,24 +32,24 @@ const NUDGE: Duration = Duration::from_secs(25);
 
 /// Does what was asked. Gives what to exit with.
 pub fn run(cli: CtlCli) -> Result<Status, Error> {
-    let folder = folder::place();
+    let folders = folder::places();
     let CtlCli { verb, json } = cli;
     match verb {
-        CtlVerb::List { ids: true } => list_ids(&folder),
-        CtlVerb::List { ids: false } => list(&folder, json),
-        CtlVerb::Status { run } => status(&folder, run.as_deref(), json),
-        CtlVerb::Watch { run } => watch(&folder, run.as_deref(), json),
-        CtlVerb::Extend { run, by } => order(&folder, run.as_deref(), &Request::Extend(by), json),
-        CtlVerb::Nudge { run, text } => order(&folder, run.as_deref(), &Request::Nudge(text), json),
-        CtlVerb::Stop { run } => order(&folder, run.as_deref(), &Request::Stop, json),
-        CtlVerb::Complete { run } => order(&folder, run.as_deref(), &Request::Complete, json),
+        CtlVerb::List { ids: true } => list_ids(&folders),
+        CtlVerb::List { ids: false } => list(&folders, json),
+        CtlVerb::Status { run } => status(&folders, run.as_deref(), json),
+        CtlVerb::Watch { run } => watch(&folders, run.as_deref(), json),
+        CtlVerb::Extend { run, by } => order(&folders, run.as_deref(), &Request::Extend(by), json),
+        CtlVerb::Nudge { run, text } => order(&folders, run.as_deref(), &Request::Nudge(text), json),
+        CtlVerb::Stop { run } => order(&folders, run.as_deref(), &Request::Stop, json),
+        CtlVerb::Complete { run } => order(&folders, run.as_deref(), &Request::Complete, json),
         CtlVerb::History(which) => past::run(&which, json, Clock::time_of_day()).map(|()| Status::Code(0)),
-        CtlVerb::Explain { run } => order(&folder, run.as_deref(), &Request::Explain, json),
+        CtlVerb::Explain { run } => order(&folders, run.as_deref(), &Request::Explain, json),
     }
 }
 
-fn list(folder: &Path, json: bool) -> Result<Status, Error> {
-    let found = ask_all(folder).map_err(Error::refused)?;
+fn list(folders: &[PathBuf], json: bool) -> Result<Status, Error> {
+    let found = ask_all(folders).map_err(Error::refused)?;
     if json {
         let lines: String = found.iter().map(|found| json_line(found) + "\n").collect();
         return print(&lines);
@@ -63,10 +63,10 @@ fn list(folder: &Path, json: bool) -> Result<Status, Error> {
 }
 
 /// For completions: whoever listens, without waiting for anybody.
-fn list_ids(folder: &Path) -> Result<Status, Error> {
+fn list_ids(folders: &[PathBuf]) -> Result<Status, Error> {
     let mut ids = String::new();
-    for run in folder::runs(folder).map_err(Error::refused)? {
-        if let Ok(Some(call)) = Call::new(folder, &run) {
+    for address in folder::runs(folders).map_err(refused)? {
+        if let Ok(Some(call)) = Call::new(&address) {
             ids.push_str(&plain(&call.run));
             ids.push('\n');
         }
@@ -74,8 +74,8 @@ fn list_ids(folder: &Path) -> Result<Status, Error> {
     print(&ids)
 }
 
-fn status(folder: &Path, name: Option<&str>, json: bool) -> Result<Status, Error> {
-    let found = find(folder, name)?;
+fn status(folders: &[PathBuf], name: Option<&str>, json: bool) -> Result<Status, Error> {
+    let found = find(folders, name)?;
     if json {
         return print(&(json_line(&found) + "\n"));
     }
@@ -84,54 +84,82 @@ fn status(folder: &Path, name: Option<&str>, json: bool) -> Result<Status, Error
     print(&lines(&page::page(&found, width, terminal && page::has_colours())))
 }
 
-fn watch(folder: &Path, name: Option<&str>, json: bool) -> Result<Status, Error> {
+fn watch(folders: &[PathBuf], name: Option<&str>, json: bool) -> Result<Status, Error> {
     let run = match name {
-        Some(_) => Some(find_id(folder, name)?),
+        Some(_) => Some(find_address(folders, name)?),
         None => None,
     };
     let draws = !json && io::stdout().is_terminal() && io::stdin().is_terminal() && page::can_draw();
     match live::Screen::open().filter(|_| draws) {
-        Some(screen) => live::watch(screen, folder, run.as_deref()),
-        None => follow::follow(folder, run.as_deref(), json),
+        Some(screen) => live::watch(screen, folders, run.as_ref()),
+        None => follow::follow(folders, run.as_ref(), json),
     }
 }
 
 /// The run of this name, as it stands.
-fn find(folder: &Path, name: Option<&str>) -> Result<Found, Error> {
-    let mut all = ask_all(folder).map_err(Error::refused)?;
-    let index = name::find(name, &all).map_err(Error::refused)?;
-    Ok(all.swap_remove(index))
-}
-
-/// The id of the run of this name. One that is named by its whole id is not asked first.
-fn find_id(folder: &Path, name: Option<&str>) -> Result<String, Error> {
-    let runs = folder::runs(folder).map_err(Error::refused)?;
-    match runs.into_iter().find(|run| name == Some(run)).map(|run| (Call::new(folder, &run), run)) {
-        Some((Ok(Some(_)), run)) => Ok(run),
-        _ => Ok(find(folder, name)?.run),
+fn find(folders: &[PathBuf], name: Option<&str>) -> Result<Found, Error> {
+    let mut all = ask_all(folders).map_err(Error::refused)?;
+    match name::find(name, &all) {
+        Ok(index) => Ok(all.swap_remove(index)),
+        // What cannot be called is passed over only where it was not named.
+        Err(why) => match named(folders, name)?.map(|address| Call::new(&address)) {
+            Some(Err(trouble)) => Err(refused(trouble)),
+            _ => Err(Error::refused(why)),
+        },
     }
 }
 
+/// The run whose whole id this is.
+fn named(folders: &[PathBuf], name: Option<&str>) -> Result<Option<Address>, Error> {
+    Ok(folder::runs(folders).map_err(refused)?.into_iter().find(|address| Some(address.run.as_str()) == name))
+}
+
+/// Where the run of this name listens. One that is named by its whole id is not asked first.
+fn find_address(folders: &[PathBuf], name: Option<&str>) -> Result<Address, Error> {
+    if let Some(address) = named(folders, name)?
+        && let Ok(Some(_)) = Call::new(&address)
+    {
+        return Ok(address);
+    }
+    let run = find(folders, name)?.run;
+    named(folders, Some(&run))?.ok_or_else(|| gone(&run))
+}
+
+fn refused(trouble: Trouble) -> Error {
+    Error::refused(plain(&trouble.words()))
+}
+
+fn gone(run: &str) -> Error {
+    Error::refused(format!("run {} has just ended", plain(run)))
+}
+
+/// A run goes on, and nothing is to be heard of it.
+fn unheard(run: &str, why: &str) -> Error {
+    Error::refused(format!("run {} does not answer: {}", plain(run), plain(why)))
+}
+
 /// Asks one run for something, and says what it answers.
-fn order(folder: &Path, name: Option<&str>, request: &Request, json: bool) -> Result<Status, Error> {
-    let run = find_id(folder, name)?;
-    let gone = || Error::refused(format!("run {} has just ended", plain(&run)));
-    let mut call = Call::new(folder, &run).map_err(Error::refused)?.ok_or_else(gone)?;
+fn order(folders: &[PathBuf], name: Option<&str>, request: &Request, json: bool) -> Result<Status, Error> {
+    let address = find_address(folders, name)?;
+    let run = address.run.as_str();
+    let mut call = Call::new(&address).map_err(refused)?.ok_or_else(|| gone(run))?;
     call.ask(request);
     let patience = if matches!(request, Request::Nudge(_)) { NUDGE } else { ORDER };
     let clock = Clock::start();
     loop {
         let left = patience.saturating_sub(clock.now().since(Moment::START));
-        let Some((fd, flags)) = call.watched() else { return Err(gone()) };
+        let Some((fd, flags)) = call.watched() else {
+            return Err(call.fault().map_or_else(|| gone(run), |why| unheard(run, why)));
+        };
         if left.is_zero() {
             return Err(Error::refused(format!(
                 "run {} does not answer; perhaps it is stopped, and does it when it goes on",
-                plain(&run)
+                plain(run)
             )));
         }
         let _ = poll(&mut [PollFd::new(fd, flags)], timeout(left));
         if let Some(line) = call.attend().first() {
-            return answered(&run, line, json);
+            return answered(run, line, json);
         }
     }
 }
@@ -141,6 +169,7 @@ fn answered(run: &str, line: &str, json: bool) -> Result<Status, Error> {
     let text = |key: &str| answer[key].as_str().unwrap_or_default();
     let refused = text("type") == "error";
     if json {
+        let line = relayed(line).ok_or_else(|| unheard(run, "what it says is no JSON"))?;
         print(&format!("{line}\n"))?;
         return Ok(Status::Code(u8::from(refused)));
     }
@@ -153,12 +182,14 @@ fn answered(run: &str, line: &str, json: bool) -> Result<Status, Error> {
 
 /// A run as a JSON line: as it stands, or that it does not answer.
 fn json_line(found: &Found) -> String {
-    match &found.answer {
-        Some(told) => told.line.clone(),
-        None => {
-            json!({ "v": VERSION, "type": "not_answering", "run": found.run, "idlewatchPid": found.pid }).to_string()
-        }
+    if let Some(told) = &found.answer {
+        return told.line.clone();
     }
+    let mut line = json!({ "v": VERSION, "type": "not_answering", "run": found.run, "idlewatchPid": found.pid });
+    if let Some(why) = &found.why {
+        line["message"] = why.as_str().into();
+    }
+    escaped(&line.to_string())
 }
 
 fn lines(all: &[String]) -> String {

@@ -85,7 +85,7 @@ mod tests {
             tasks: None,
         };
         let answer = Some(Told { line: String::new(), elapsed: 0, stats });
-        Found { run: run.to_owned(), pid: Some(idlewatch), answer }
+        Found { run: run.to_owned(), pid: Some(idlewatch), answer, why: None }
     }
 
     #[test]

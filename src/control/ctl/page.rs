@@ -21,6 +21,7 @@ pub fn page(found: &Found, width: Option<usize>, colours: bool) -> Vec<String> {
             lines.push(line("idlewatch", &pid.to_string()));
         }
         lines.push(painted("state", "not answering"));
+        lines.extend(found.why.as_ref().map(|why| line("because", &plain(why))));
         return lines;
     };
     let limit = |limit: Option<u64>| limit.map_or_else(|| "off".to_owned(), time);

@@ -96,7 +96,10 @@ pub fn table(all: &[Found], width: Option<usize>, colours: bool) -> Vec<String> 
                 state(found),
                 stats.map_or_else(dash, |(_, elapsed)| time(elapsed)),
                 stats.map_or_else(dash, |(stats, _)| format!("{} ago", time(stats.since_activity))),
-                stats.map_or_else(dash, |_| command(found)),
+                match (stats, &found.why) {
+                    (Some(_), _) => command(found),
+                    (None, why) => why.as_deref().map_or_else(dash, plain),
+                },
             ]
         })
         .collect();
@@ -158,12 +161,14 @@ mod tests {
 
     #[test]
     fn no_line_is_longer_than_the_terminal() {
-        let silent = Found { run: "12ab34cd".to_owned(), pid: Some(7), answer: None };
+        let silent =
+            Found { run: "12ab34cd".to_owned(), pid: Some(7), answer: None, why: Some("too many clients".to_owned()) };
         for width in 0..100 {
             for line in table(std::slice::from_ref(&silent), Some(width), false) {
                 assert!(columns(&line) <= width.max(1), "{width}: {line:?}");
             }
         }
-        assert!(table(&[silent], None, false)[1].contains("not answering"));
+        let row = &table(&[silent], None, false)[1];
+        assert!(row.contains("not answering") && row.ends_with("too many clients"), "{row}");
     }
 }

@@ -10,9 +10,9 @@ use crate::report::{clock, plain};
 /// Fields that every event has.
 const COMMON: [&str; 5] = ["v", "type", "at", "run", "elapsed"];
 
-/// One line for an event; none if it is an answer.
+/// One line for an event, or for what went wrong; none if it is an answer.
 pub fn in_a_line(event: &Value) -> Option<String> {
-    let kind = event["type"].as_str().filter(|kind| !matches!(*kind, "ok" | "error" | "session_stats"))?;
+    let kind = event["type"].as_str().filter(|kind| !matches!(*kind, "ok" | "session_stats"))?;
     let elapsed = event["elapsed"].as_u64().map(|elapsed| clock(Duration::from_millis(elapsed)));
     let text = |key: &str| event[key].as_str().unwrap_or_default();
     let words = match kind {

@@ -1,6 +1,5 @@
 //! The report as one JSON object. Times are in milliseconds, names as in the events.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -8,7 +7,7 @@ use serde_json::Value;
 
 use super::{PostMortem, VERSION};
 use crate::exit::Reason;
-use crate::report::{JsonLines, is_hidden};
+use crate::report::{JsonLines, escaped};
 use crate::watch::Moment;
 
 /// The version of the format.
@@ -242,34 +241,4 @@ fn events(report: &PostMortem) -> Vec<Value> {
 
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The same text with what cannot be seen written as escapes: it stands in strings only, since JSON itself has none.
-fn escaped(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    let mut units = [0; 2];
-    for letter in json.chars() {
-        if letter != '\n' && is_hidden(letter) {
-            for unit in letter.encode_utf16(&mut units) {
-                // Writing to a string cannot fail.
-                let _ = write!(text, "\\u{unit:04x}");
-            }
-        } else {
-            text.push(letter);
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_hidden_is_escaped_and_reads_back_the_same() {
-        let value = Value::from("a\u{202e}b\u{e0041}\u{7f}\u{9b}\n");
-        let text = escaped(&value.to_string());
-        assert_eq!(text, "\"a\\u202eb\\udb40\\udc41\\u007f\\u009b\\n\"");
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
-    }
 }
