@@ -98,6 +98,18 @@ fn floods_that_hurt_emulators_are_bounded() {
     assert!(watched.watcher.rows().iter().any(|row| row.contains("ok")));
 }
 
+#[test]
+fn what_a_fuzzer_found_worth_keeping_breaks_no_promise() {
+    // Not part of the package.
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds.hex");
+    let Ok(seeds) = std::fs::read_to_string(path) else { return };
+    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok()).expect("a digit");
+    for seed in seeds.lines() {
+        let script: Vec<u8> = seed.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect();
+        survive(&script);
+    }
+}
+
 /// Pieces from which terminal output is made, so that random input is more than noise.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
