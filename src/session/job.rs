@@ -212,6 +212,8 @@ impl Session {
         }
         self.keyboard.take_back();
         (self.pty, self.slave) = (None, None);
+        // Whoever was there to answer is not any more.
+        self.set_attended(false);
     }
 }
 

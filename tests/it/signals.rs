@@ -49,8 +49,9 @@ fn a_signal_that_ends_the_command_ends_us_the_same_way() {
 
 #[test]
 fn only_the_command_is_signalled_and_not_its_children() {
-    let script = "trap 'echo parent' USR1; sh -c \"trap 'echo child' USR1; echo ready; while :; do sleep 0.02; done\" & \
-                  trap 'kill $!; wait $!; exit 0' TERM; while :; do wait; done";
+    // Both traps before the child, which says that all is ready.
+    let script = "trap 'echo parent' USR1; trap 'kill $!; wait $!; exit 0' TERM; \
+                  sh -c \"trap 'echo child' USR1; echo ready; while :; do sleep 0.02; done\" & while :; do wait; done";
     for mut run in Run::sh(&[], script).both_ways() {
         run.wait_for("ready").signal(libc::SIGUSR1).wait_for("parent").signal(libc::SIGTERM);
         let (text, status) = run.finish_bytes();
@@ -77,4 +78,14 @@ fn a_hangup_of_the_terminal_ends_a_command_that_reads_it() {
     for run in Run::both(&[], &["sh", "-c", script]) {
         assert_eq!(run.in_terminal().wait_for("ready").hang_up().finish_bytes().1.code(), Some(6));
     }
+}
+
+#[test]
+fn a_command_that_outlives_its_terminal_has_nobody_to_wait_for() {
+    let script = "trap '' HUP; echo pid=$$';'; printf 'Continue? [y/N] '; exec sleep 300";
+    let mut run = Run::sh(&["--idle", "2s", "--no-guard"], script).in_terminal();
+    let pid = run.number("pid");
+    run.wait_for("[y/N]").hang_up();
+    crate::support::until_gone(pid);
+    assert_eq!(run.finish_bytes().1.code(), Some(123));
 }
