@@ -172,7 +172,9 @@ impl Watchman {
 
     /// Leaves so that background processes live on: the end of a session leader hangs up on the foreground of its
     /// terminal, so nobody is left in there.
-    fn finish(&self) {
+    fn finish(&mut self) {
+        // Whoever was ended last is buried here and not by whoever comes after us, at some later time.
+        self.reap();
         match self.launch.place {
             Place::Job { .. } => self.give_terminal(getpgrp()),
             Place::Orphaned => {

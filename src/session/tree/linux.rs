@@ -17,13 +17,20 @@ pub fn adopt_orphans() -> bool {
 }
 
 pub fn descendants(root: i32) -> Option<Vec<Process>> {
-    let all: Vec<(i32, Process)> =
+    let mut all: Vec<(i32, Process)> =
         fs::read_dir("/proc").ok()?.filter_map(|entry| read(entry.ok()?.file_name().to_str()?.parse().ok()?)).collect();
     let own = i32::try_from(std::process::id()).ok()?;
     if !all.iter().any(|(_, process)| process.pid == own) {
         // A /proc that does not show us shows nobody.
         return None;
     }
+    // A parent that has ended while this was read has left its children to somebody else.
+    let listed: HashSet<i32> = all.iter().map(|(_, process)| process.pid).collect();
+    let known = |parent: i32| parent == 0 || listed.contains(&parent);
+    all = all
+        .into_iter()
+        .filter_map(|(parent, process)| if known(parent) { Some((parent, process)) } else { read(process.pid) })
+        .collect();
     let mut family = HashSet::from([root]);
     let mut found = Vec::new();
     // Ids wrap around, so a child can come before its parent: go through until nobody is added.
