@@ -8,7 +8,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::link::Order;
 use super::notes::Tone;
 use super::records::Records;
-use super::relay::{Found, Reach};
+use super::relay::Found;
 use super::setup::bury;
 use super::signals::{Origin, Signals};
 use super::{Outcome, Session, Status, tree, typeahead};
@@ -97,7 +97,7 @@ impl Session {
             let mut left = MOST_LEFT;
             while left > 0 {
                 self.make_room(index);
-                if self.relay(index, Reach::Dry) != Found::More {
+                if self.relay(index) != Found::More {
                     break;
                 }
                 left = left.saturating_sub(self.buffer.len());

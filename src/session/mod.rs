@@ -81,7 +81,7 @@ use self::pty::Pty;
 use self::queries::Queries;
 use self::ready::Watched;
 use self::records::Records;
-use self::relay::{Found, Keyboard, Reach, Source};
+use self::relay::{Found, Keyboard, Source, pass_portion};
 use self::shell::Shells;
 use self::signals::Origin;
 use crate::control::{Server, TRY_AGAIN};
@@ -176,6 +176,7 @@ struct Session {
     queue: VecDeque<Action>,
     /// Somebody further up is at it.
     performing: bool,
+    /// What was passed on last.
     buffer: Vec<u8>,
 }
 
@@ -252,7 +253,7 @@ impl Session {
                 }
             }
             Watched::Source(index) => {
-                self.relay(index, Reach::Pause);
+                self.relay(index);
             }
             Watched::Records => self.records.flush(),
             Watched::Sink(index) => {
@@ -294,20 +295,19 @@ impl Session {
     }
 
     /// Passes on a portion of what the command printed, then lets the watcher see it.
-    fn relay(&mut self, index: usize, reach: Reach) -> Found {
+    fn relay(&mut self, index: usize) -> Found {
         let mut buffer = std::mem::take(&mut self.buffer);
         if self.shared && self.sources[index].is_terminal() {
             self.share_output();
         }
         let source = &self.sources[index];
         let (count, found) = match source.fd(self.pty.as_ref()) {
-            Some(fd) => relay::read_portion(fd, &mut buffer, reach),
+            Some(fd) => pass_portion(fd, &mut self.sinks[source.sink], &mut buffer),
             None => (0, Found::End),
         };
         let bytes = &buffer[..count];
         if !bytes.is_empty() {
             let (stream, sink, answer) = (source.stream, source.sink, source.answer);
-            self.sinks[sink].take(bytes);
             self.records.tally.output += bytes.len() as u64;
             if self.sources[index].is_terminal() {
                 self.modes.follow(bytes);

@@ -3,7 +3,14 @@
 //! A crash, a kill or a careless exit leaves them on, and the shell afterwards is unusable: mouse reports at the
 //! prompt, no cursor, the alternate screen. Exactly what was left on is undone, nothing else.
 
+mod csi;
+
 use std::fmt::Write;
+
+use memchr::{memchr2, memchr3, memrchr};
+
+use self::csi::Csi;
+use crate::watch::scan;
 
 /// Private modes that matter to whoever uses the terminal next, with their usual state.
 const PRIVATE: &[(u16, bool)] = &[
@@ -79,22 +86,6 @@ enum Parser {
     TextEscape,
 }
 
-/// A control sequence as far as it has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Csi {
-    /// `?`, `>`, `<` or `=`.
-    prefix: u8,
-    intermediate: u8,
-    /// How many parameters there are.
-    count: u8,
-    values: [u16; MOST_PARAMETERS],
-    /// For each parameter a bit: whether a colon ties it to the one before.
-    tied: u32,
-}
-
-/// More parameters than any sequence that matters here has.
-const MOST_PARAMETERS: usize = 32;
-
 impl Default for Modes {
     fn default() -> Self {
         Self { parser: Parser::Ground, csi: Csi::default(), now: State::default(), saved: State::default() }
@@ -104,11 +95,23 @@ impl Default for Modes {
 impl Modes {
     /// Follows these bytes.
     pub fn follow(&mut self, mut bytes: &[u8]) {
+        let after_reset = bytes.len() - last_reset(bytes);
+        let shifts = memchr2(0x0e, 0x0f, bytes).is_some();
         while !bytes.is_empty() {
             if self.parser == Parser::Ground {
-                match memchr::memchr3(0x1b, 0x0e, 0x0f, bytes) {
-                    None => return,
-                    Some(at) => bytes = &bytes[at..],
+                bytes = if shifts {
+                    &bytes[memchr3(0x1b, 0x0e, 0x0f, bytes).unwrap_or(bytes.len())..]
+                } else {
+                    &bytes[scan::escape(bytes)..]
+                };
+                let reset = bytes.len() > after_reset;
+                if let (Some(style), true) = (scan::look(bytes), reset) {
+                    // It only sets attributes, and they are reset later.
+                    bytes = &bytes[style..];
+                    continue;
+                }
+                if bytes.is_empty() {
+                    return;
                 }
                 if let Some(rest) = self.whole(bytes) {
                     bytes = rest;
@@ -390,43 +393,21 @@ impl State {
     }
 }
 
-impl Csi {
-    /// Takes a byte of it that is not the last.
-    fn take(&mut self, byte: u8) {
-        match byte {
-            b'0'..=b'9' => {
-                if self.count == 0 {
-                    self.next(false);
-                }
-                let last = &mut self.values[usize::from(self.count) - 1];
-                *last = last.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
-            }
-            b';' | b':' => {
-                if self.count == 0 {
-                    self.next(false);
-                }
-                self.next(byte == b':');
-            }
-            b'<'..=b'?' => self.prefix = byte,
-            0x20..=0x2f => self.intermediate = byte,
-            _ => {}
+/// How many sequences from the end are looked at for one that resets all attributes.
+const TRIED: usize = 32;
+
+/// Where the last sequence begins that resets all attributes: what was set before it does not matter after it. It is one
+/// wherever it stands, since its first byte ends whatever it may be in. The beginning if there is none near the end.
+fn last_reset(bytes: &[u8]) -> usize {
+    let mut before = bytes;
+    for _ in 0..TRIED {
+        let Some(at) = memrchr(0x1b, before) else { break };
+        if bytes[at..].starts_with(b"\x1b[m") || bytes[at..].starts_with(b"\x1b[0m") {
+            return at;
         }
+        before = &before[..at];
     }
-
-    fn parameters(&self) -> &[u16] {
-        &self.values[..usize::from(self.count)]
-    }
-
-    fn next(&mut self, tied: bool) {
-        if usize::from(self.count) < MOST_PARAMETERS {
-            self.tied |= u32::from(tied) << self.count;
-            self.count += 1;
-        }
-    }
-
-    fn is_tied(&self, at: usize) -> bool {
-        at < usize::from(self.count) && self.tied & 1 << at != 0
-    }
+    0
 }
 
 fn bit(mode: u16) -> u32 {
@@ -464,6 +445,20 @@ mod tests {
             "\x1b[?25s\x1b[?25l\x1b[?25r",
         ] {
             assert_eq!(left_by(output), "", "{output:?}");
+        }
+    }
+
+    #[test]
+    fn attributes_that_are_reset_later_make_no_difference_and_others_do() {
+        let flood = "\x1b[1;31mfield\x1b[>4;2m\x1b[22;39m\x1b[?25l".repeat(50);
+        for (end, undo) in [
+            ("\x1b[0m", "\x1b[?25h\x1b[>4m"),
+            ("\x1b]0;title\x1b[m", "\x1b[?25h\x1b[>4m"),
+            ("\x1b[m\x1b[7mx", "\x1b[?25h\x1b[>4m\x1b[m"),
+            ("\x1b[0m\x1b[3", "\x18\x1b[?25h\x1b[>4m"),
+            ("\x1b[3m", "\x1b[?25h\x1b[>4m\x1b[m"),
+        ] {
+            assert_eq!(left_by(&(flood.clone() + end)), undo, "{end:?}");
         }
     }
 

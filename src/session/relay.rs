@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use nix::errno::Errno;
 
 use super::pty::Pty;
+use super::sink::Sink;
 use crate::watch::Stream;
 
 /// How much is read before anything else gets a turn. A pty gives 4 KiB at a time, so this is many reads and one
@@ -85,42 +86,44 @@ pub enum Found {
     End,
 }
 
-/// Room for one portion.
-pub fn portion() -> Vec<u8> {
-    vec![0; PORTION]
-}
-
-/// How far to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// Until so little came that the next read would most likely find nothing: a key's echo is passed on at once.
-    Pause,
-    /// Until nothing is left.
-    Dry,
-}
-
-/// A read that brings less than this was the last of a burst.
+/// A read that brings less than this was most likely the last of a burst.
 const LITTLE: usize = 512;
+/// A pty never gives more at a time.
+const READ: usize = 4096;
 
-/// Reads so far, or until the portion is nearly full. Gives how much of `buffer` is filled.
-pub fn read_portion(fd: BorrowedFd<'_>, buffer: &mut [u8], reach: Reach) -> (usize, Found) {
-    let mut filled = 0;
-    while buffer.len() - filled >= buffer.len() / 8 {
+/// Passes on what is there, at most a portion, into `sink`. Leaves it in `buffer` too, which grows as it is needed: gives
+/// how much of it that is.
+pub fn pass_portion(fd: BorrowedFd<'_>, sink: &mut Sink, buffer: &mut Vec<u8>) -> (usize, Found) {
+    let (mut filled, mut passed) = (0, 0);
+    let found = loop {
+        if buffer.len() - filled < READ {
+            if buffer.len() >= PORTION {
+                break Found::More;
+            }
+            buffer.resize((buffer.len() * 2).clamp(READ, PORTION), 0);
+        }
         match nix::unistd::read(fd, &mut buffer[filled..]) {
-            Ok(0) => return (filled, Found::End),
+            Ok(0) => break Found::End,
             Ok(count) => {
                 filled += count;
-                if reach == Reach::Pause && count < LITTLE {
-                    return (filled, Found::More);
+                // A key's echo is passed on at once. Whether more has come meanwhile is asked of the source itself:
+                // a program that writes line by line is read line by line, without waiting in between.
+                if count < LITTLE {
+                    sink.take(&buffer[passed..filled]);
+                    passed = filled;
+                    if sink.is_behind() || sink.broken().is_some() {
+                        break Found::More;
+                    }
                 }
             }
             Err(Errno::EINTR) => {}
-            Err(Errno::EAGAIN) => return (filled, Found::Dry),
+            Err(Errno::EAGAIN) => break Found::Dry,
             // A master whose other side nobody has open any more says EIO.
-            Err(_) => return (filled, Found::End),
+            Err(_) => break Found::End,
         }
-    }
-    (filled, Found::More)
+    };
+    sink.take(&buffer[passed..filled]);
+    (filled, found)
 }
 
 /// What is on its way into the command's terminal.

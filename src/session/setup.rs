@@ -26,7 +26,7 @@ use super::prompt::Drawn;
 use super::pty::Pty;
 use super::queries::Queries;
 use super::records::Records;
-use super::relay::{self, Keyboard, Kind, Source};
+use super::relay::{Keyboard, Kind, Source};
 use super::scribe::LINES_ABOVE;
 use super::shell::Shells;
 use super::signals::Signals;
@@ -247,7 +247,7 @@ impl Session {
             finished: false,
             queue: VecDeque::new(),
             performing: false,
-            buffer: relay::portion(),
+            buffer: Vec::new(),
         };
         session.records.begin(Size { cols: size.cols, rows: size.rows }, &words);
         session.report(&Event::Started { command: words, pid: child });

@@ -1,6 +1,6 @@
 //! Of a flood of text only the end decides what the screen shows: what of it has to be emulated at all.
 
-use memchr::{memchr, memchr_iter, memchr2, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr};
 
 use super::Size;
 
@@ -66,6 +66,33 @@ pub(super) fn last_screenful(text: &str, size: Size, wraps: bool) -> Option<&str
     }
 }
 
+/// Text that is shorter is looked at whole.
+const WORTH_CUTTING: usize = 1 << 14;
+/// At least as much of its end is looked at.
+const LOOKED_AT: usize = 1 << 13;
+
+/// The end of `bytes`, from the beginning of a line, after which the screen shows the same as after all of them,
+/// whatever it showed before. All of them, unless they are many and all text. With `bare` each line feed returns the
+/// carriage.
+pub(super) fn deciding_end(bytes: &[u8], size: Size, bare: bool, wraps: bool) -> &[u8] {
+    if bytes.len() < WORTH_CUTTING || memchr3(0x1b, 0x0e, 0x0f, bytes).is_some() {
+        return bytes;
+    }
+    let Some(before) = memrchr(b'\n', &bytes[..bytes.len() - LOOKED_AT]) else { return bytes };
+    let end = &bytes[before + 1..];
+    let decides = if bare {
+        memchr_iter(b'\n', end).count() > 2 * usize::from(size.rows)
+    } else {
+        let text = match std::str::from_utf8(end) {
+            Ok(text) => text,
+            // Whatever follows the part that decides comes after it.
+            Err(error) => std::str::from_utf8(&end[..error.valid_up_to()]).unwrap_or_default(),
+        };
+        last_screenful(text, size, wraps).is_some()
+    };
+    if decides { end } else { bytes }
+}
+
 /// The looks that were asked for in `text` and hold after it.
 pub(super) fn looks(text: &str) -> String {
     let bytes = text.as_bytes();
@@ -86,6 +113,7 @@ pub(super) fn looks(text: &str) -> String {
 mod tests {
     use super::super::screen::Screen;
     use super::super::screen::tests::{SIZE, texts};
+    use super::deciding_end;
 
     #[test]
     fn wherever_a_flood_begins_nothing_of_what_was_there_before_stays() {
@@ -113,42 +141,32 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_painted_rows_leaves_the_same_picture_whether_skipped_or_not() {
-        let mut random = 12_345_u64;
-        let mut dice = |sides: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % sides
-        };
-        for _ in 0..60 {
-            let (mut skipping, mut whole) = (Screen::new(SIZE, 0), Screen::new(SIZE, 0));
-            // Mostly rows, sometimes something that makes a difference.
-            let often = 2 + dice(40);
-            for _ in 0..300 {
-                let row = 1 + dice(5);
-                let text = "painted row with many letters 0123"[..usize::try_from(dice(34)).unwrap()].to_owned();
-                let piece = match dice(often) {
-                    0 => [
-                        "\x1b[4h",
-                        "\x1b[4l",
-                        "\x1b(0",
-                        "\x1b(B",
-                        "wide 漢字",
-                        "\x1b[3;19Habc\r\nd",
-                        "\x1b[5b",
-                        "\x1bM",
-                    ][usize::try_from(dice(8)).unwrap()]
-                    .to_owned(),
-                    1 => format!("\x1b[{row};3H{text}\x1b[1K"),
-                    2 => format!("\x1b[H\x1b[{row};1H{text}"),
-                    _ => format!("\x1b[{row};1H{text}\x1b[K"),
-                };
-                skipping.control(&piece);
-                whole.control(&piece);
-                whole.show();
+    fn the_end_that_is_said_to_decide_does() {
+        let mut cut = 0;
+        for bare in [false, true] {
+            for width in [0, 3, 19, 21, 300, 9000] {
+                for tail in ["", "tail", "\u{e9}", "\rover"] {
+                    let end = if bare { "\n" } else { "\r\n" };
+                    let lines: Vec<String> = (0..40_000 / (width + 2))
+                        .map(|n| format!("{}{end}", &"y".repeat(width)[..width - n % 3 * width / 4]))
+                        .collect();
+                    let flood = lines.concat() + tail;
+                    let decides = deciding_end(flood.as_bytes(), SIZE, bare, true);
+                    cut += usize::from(decides.len() < flood.len());
+                    let shown = |output: &[u8]| {
+                        let mut screen = Screen::new(SIZE, 0);
+                        screen.control("long long long long1long long long long2\x1b[2;1Hmiddle");
+                        let output = String::from_utf8(output.to_vec()).unwrap();
+                        screen.control(&if bare { output.replace('\n', "\r\n") } else { output });
+                        (texts(&mut screen), screen.cursor())
+                    };
+                    assert_eq!(shown(decides), shown(flood.as_bytes()), "{bare} {width} {tail}");
+                }
             }
-            let seen = (texts(&mut skipping), skipping.rows(), skipping.cursor());
-            assert_eq!(seen, (texts(&mut whole), whole.rows(), whole.cursor()));
         }
+        assert!(cut > 30, "only {cut} of 48 were cut");
+        let escape = format!("{}\x1b[31m{}", "line\r\n".repeat(4000), "line\r\n".repeat(4000));
+        assert_eq!(deciding_end(escape.as_bytes(), SIZE, false, true).len(), escape.len());
     }
 
     #[test]

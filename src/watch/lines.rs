@@ -33,6 +33,11 @@ impl Lines {
     /// The cursor went up or to a place.
     pub(super) fn moved(&mut self, now: Moment) {
         self.moved = Some(now);
+        self.skipped();
+    }
+
+    /// Some text was left out, up to the end of a line.
+    pub(super) fn skipped(&mut self) {
         self.line.clear();
         self.returned = false;
     }

@@ -67,6 +67,7 @@ mod picture;
 mod policy;
 mod profile;
 mod repaint;
+pub(crate) mod scan;
 mod screen;
 mod seen;
 mod sieve;

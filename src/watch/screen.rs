@@ -170,40 +170,57 @@ impl Screen {
     fn take(&mut self, output: &str) {
         self.pending.push_str(output);
         if self.pending.len() >= MOST_PENDING {
-            self.show();
+            self.condense();
+            if self.pending.len() >= MOST_PENDING / 2 {
+                self.show();
+            }
         }
     }
 
-    /// Shows what is pending: all of it, or of a flood what leaves the same picture: of whole lines the last screenful,
-    /// of painted rows the last of each.
+    /// Whether of a flood of text only the end has to be shown, since nothing else than the text on it counts.
+    pub(super) const fn shows_only_ends(&self) -> bool {
+        !self.margins && self.above == 0
+    }
+
+    /// Whether long lines go on in the next row, as far as is known.
+    pub(super) const fn wraps(&self) -> bool {
+        !self.cuts
+    }
+
+    /// Shows what is pending: all of it, or of a flood what leaves the same picture.
     pub(super) fn show(&mut self) {
         if self.pending.is_empty() {
             return;
         }
+        self.condense();
+        self.mixed = false;
         let pending = std::mem::take(&mut self.pending);
-        let (mixed, skips) = (std::mem::take(&mut self.mixed), !self.margins && pending.len() >= WORTH_SKIPPING);
-        let to_bottom = format!("\x1b[{};1H", self.size.rows);
-        let look;
-        let shown = match (mixed, skips) {
-            // Where pictures are wanted, colours and the lines that scroll off count as well.
-            (false, true) if self.above > 0 => match last_lines(&pending, 2 * usize::from(self.size.rows) + self.above)
-            {
-                Some(end) => {
-                    look = looks(&pending[..pending.len() - end.len()]);
-                    vec!["\r", &look, end]
-                }
-                None => vec![pending.as_str()],
-            },
-            (true, true) if self.above == 0 => last_painted(&pending, self.size),
-            (false, true) => match last_screenful(&pending, self.size, !self.cuts) {
-                Some(end) => vec![to_bottom.as_str(), end],
-                None => vec![pending.as_str()],
-            },
-            _ => vec![pending.as_str()],
-        };
-        self.contained(|terminal, touched| terminal.feed_with(shown, touched));
+        self.contained(|terminal, touched| terminal.feed_with([pending.as_str()], touched));
         self.pending = pending;
         self.pending.clear();
+    }
+
+    /// Leaves out of what is pending whatever makes no difference to the picture: of whole lines all but the last
+    /// screenful, of painted rows all but the last of each.
+    fn condense(&mut self) {
+        if self.margins || self.pending.len() < WORTH_SKIPPING {
+            return;
+        }
+        let pending = self.pending.as_str();
+        // Where pictures are wanted, colours and the lines that scroll off count as well.
+        let shorter = match (self.mixed, self.above > 0) {
+            (false, true) => last_lines(pending, 2 * usize::from(self.size.rows) + self.above)
+                .map(|end| ["\r", &looks(&pending[..pending.len() - end.len()]), end].concat()),
+            (false, false) => {
+                last_screenful(pending, self.size, self.wraps()).map(|end| format!("\x1b[{};1H{end}", self.size.rows))
+            }
+            (true, false) => String::from_utf8(last_painted(pending.as_bytes(), self.size).concat()).ok(),
+            (true, true) => None,
+        };
+        if let Some(shorter) = shorter {
+            self.pending.clear();
+            self.pending.push_str(&shorter);
+        }
     }
 
     /// Breaks, for tests.

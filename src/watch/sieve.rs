@@ -7,6 +7,8 @@
 
 use memchr::memchr;
 
+use super::scan;
+
 /// The longest control sequence that is looked at; longer ones are dropped whole.
 const LONGEST_SEQUENCE: usize = 64;
 /// The longest title that is kept.
@@ -76,12 +78,21 @@ impl Sieve {
     /// Passes the pieces of `bytes` on; with `bare` each lone line feed also returns the carriage, as a terminal would.
     pub(super) fn push(&mut self, bytes: &[u8], bare: bool, cols: u16, pass: &mut dyn FnMut(Piece<'_>)) {
         let mut rest = bytes;
+        let clean = clean(bytes);
         while let Some(&byte) = rest.first() {
             match self.mode {
                 Mode::Text => {
-                    let end = memchr(0x1b, rest).unwrap_or(rest.len());
-                    self.take_text(&rest[..end], bare, end == rest.len(), pass);
+                    let (from, end) = (bytes.len() - rest.len(), scan::escape(rest));
+                    match clean.get(from..from + end) {
+                        Some(text) if self.partial.is_empty() => self.take_clean(text, bare, end == rest.len(), pass),
+                        _ => self.take_text(&rest[..end], bare),
+                    }
                     rest = &rest[end..];
+                    // Most sequences are colours.
+                    if let (Some(length), false) = (scan::look(rest), self.colours) {
+                        rest = &rest[length..];
+                        continue;
+                    }
                     if let Some(after) = self.whole_csi(rest, cols, pass) {
                         rest = after;
                     } else if !rest.is_empty() {
@@ -120,6 +131,17 @@ impl Sieve {
         self.flush(pass);
     }
 
+    /// Whether what comes next is text from its beginning, or a sequence.
+    pub(super) fn is_between_sequences(&self) -> bool {
+        self.mode == Mode::Text
+    }
+
+    /// Some text was left out, up to the end of a line.
+    pub(super) fn skipped_lines(&mut self) {
+        self.partial.clear();
+        self.after_return = false;
+    }
+
     fn flush(&mut self, pass: &mut dyn FnMut(Piece<'_>)) {
         if !self.text.is_empty() {
             pass(Piece::Text(&self.text));
@@ -127,21 +149,20 @@ impl Sieve {
         }
     }
 
-    fn take_text(&mut self, bytes: &[u8], bare: bool, last: bool, pass: &mut dyn FnMut(Piece<'_>)) {
-        if bytes.is_empty() {
-            return;
-        }
-        if last && !bare && self.text.is_empty() && self.partial.is_empty() && memchr(0xc2, bytes).is_none() {
+    /// Takes text that needs no further look.
+    fn take_clean(&mut self, text: &str, bare: bool, last: bool, pass: &mut dyn FnMut(Piece<'_>)) {
+        if bare {
+            self.append(text, bare);
+        } else if last && self.text.is_empty() && !text.is_empty() {
             // The common case, plain text to the end of the chunk, is passed on without a copy.
-            if let Ok(text) = std::str::from_utf8(bytes) {
-                pass(Piece::Text(text));
-                return;
-            }
+            pass(Piece::Text(text));
+        } else {
+            self.text.push_str(text);
         }
-        if self.partial.is_empty() && bytes.is_ascii() {
-            if let Ok(text) = std::str::from_utf8(bytes) {
-                self.append(text, bare);
-            }
+    }
+
+    fn take_text(&mut self, bytes: &[u8], bare: bool) {
+        if bytes.is_empty() {
             return;
         }
         let mut joined = std::mem::take(&mut self.partial);
@@ -271,7 +292,6 @@ impl Sieve {
         if !matches!(last, 0x40..=0x7e) {
             return None;
         }
-        // Most are colours.
         if (last != b'm' || self.colours) && end + 2 <= LONGEST_SEQUENCE {
             self.sequence.clear();
             self.sequence.push_str("\x1b[");
@@ -322,6 +342,9 @@ impl Sieve {
 
     fn limit_counts(&mut self, largest: u32) {
         let parameters = &self.sequence[2..];
+        if largest >= LARGEST_COUNT && is_short(parameters) {
+            return;
+        }
         let too_large = |part: &str| part.parse::<u64>().map_or(part.len() > 9, |count| count > u64::from(largest));
         if parameters.split(';').any(too_large) {
             let cut = largest.to_string();
@@ -340,6 +363,24 @@ impl Sieve {
         }
         self.title.clear();
     }
+}
+
+/// Whether no count in it has more than three digits.
+fn is_short(parameters: &str) -> bool {
+    let mut digits = 0;
+    parameters.bytes().all(|byte| {
+        digits = if byte == b';' { 0 } else { digits + 1 };
+        digits < 4
+    })
+}
+
+/// The beginning of `bytes` that is text, if there is none of what has to be taken out of text. Looked for once in all of
+/// it: most of what comes between escapes is a few letters.
+fn clean(bytes: &[u8]) -> &str {
+    if memchr(0xc2, bytes).is_some() {
+        return "";
+    }
+    std::str::from_utf8(bytes).or_else(|error| std::str::from_utf8(&bytes[..error.valid_up_to()])).unwrap_or_default()
 }
 
 #[cfg(test)]

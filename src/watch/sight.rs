@@ -5,15 +5,17 @@ use std::time::Duration;
 use super::activity::{Activity, Circumstances};
 use super::appearing::Appearing;
 use super::clocks::Clocks;
+use super::flood::deciding_end;
 use super::keys::{Key, Keys};
 use super::lines::{Lines, PAINTING_LASTS};
 use super::loops::{Loops, Repetition};
 use super::picture::Picture;
 use super::policy::ActivityKind;
+use super::repaint::last_painted;
 use super::screen::{Line, Screen};
 use super::sieve::{Piece, Sieve};
 use super::waiting::View;
-use super::{Moment, Policy, Size, Stream};
+use super::{Moment, Policy, Size, Stream, scan};
 
 /// Output that has paused this long is a whole picture.
 const SETTLED: Duration = Duration::from_millis(30);
@@ -27,6 +29,9 @@ const BETWEEN_FRAMES: Duration = Duration::from_millis(100);
 const LAZY: Duration = Duration::from_millis(300);
 /// How long a repaint after a resize, or an echo after a key, may take.
 const ECHO: Duration = Duration::from_secs(1);
+
+/// Output that is shorter is read whole.
+const WORTH_SKIPPING: usize = 2048;
 
 /// A program that left the full screen this long before its end did so because it ended.
 const LEAVING: Duration = Duration::from_secs(3);
@@ -144,10 +149,33 @@ impl Sight {
             self.clocks.progressed(now, "");
         }
         let mut channel = std::mem::take(&mut self.channels[stream as usize]);
-        let cols = self.screen.size().cols;
-        channel.sieve.push(bytes, stream != Stream::Terminal, cols, &mut |piece| {
-            self.piece(now, piece, &mut channel.lines, policy);
-        });
+        let (bare, size) = (stream != Stream::Terminal, self.screen.size());
+        let read = |sight: &mut Self, channel: &mut Channel, part: &[u8]| {
+            let Channel { sieve, lines } = channel;
+            sieve.push(part, bare, size.cols, &mut |piece| sight.piece(now, piece, lines, policy));
+        };
+        let mut rest = bytes;
+        if bytes.len() >= WORTH_SKIPPING && self.screen.shows_only_ends() {
+            if !channel.sieve.is_between_sequences() {
+                let begun;
+                (begun, rest) = bytes.split_at(scan::escape(bytes));
+                read(self, &mut channel, begun);
+            }
+            if channel.sieve.is_between_sequences() {
+                // A line that says that it is done is looked for in as many as possible.
+                let whole = policy.done.is_some();
+                let end = if whole { rest } else { deciding_end(rest, size, bare, self.screen.wraps()) };
+                if end.len() < rest.len() {
+                    channel.sieve.skipped_lines();
+                    channel.lines.skipped();
+                }
+                for part in last_painted(end, size) {
+                    read(self, &mut channel, part);
+                }
+                rest = &[];
+            }
+        }
+        read(self, &mut channel, rest);
         self.channels[stream as usize] = channel;
     }
 
