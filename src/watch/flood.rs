@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr};
 
-use super::Size;
+use super::{Size, scan};
 
 /// The last lines of `text`, so many of them, if the rest can be left out: every line end is CR LF, so that each line
 /// starts at the left, and there are no shifts of the character set, which would be lost.
@@ -45,7 +45,7 @@ pub(super) fn last_screenful(text: &str, size: Size, wraps: bool) -> Option<&str
         if start.is_none() && line.is_none() {
             return None;
         }
-        let plain = line.filter(|line| wraps && line.iter().all(|byte| matches!(byte, b' '..=b'~')));
+        let plain = line.filter(|line| wraps && scan::plain(line) == line.len());
         // The last row of what has no end yet is still being filled.
         let rows = match (plain, is_ended) {
             (Some(line), true) => line.len().div_ceil(width).max(1),

@@ -92,10 +92,9 @@ fn painted_row((row, column): (usize, usize), bytes: &[u8], size: Size) -> Optio
     let erased = erases(bytes);
     let (mut at, mut letters) = (erased.unwrap_or(0), 0);
     loop {
-        let text = &bytes[at..at + scan::escape(&bytes[at..])];
-        at += text.len();
-        letters += text.len();
-        if letters >= usize::from(size.cols) || !scan::is_plain(text) {
+        let text = scan::plain(&bytes[at..]);
+        (at, letters) = (at + text, letters + text);
+        if letters >= usize::from(size.cols) {
             return None;
         }
         match scan::look(&bytes[at..]) {
@@ -104,7 +103,7 @@ fn painted_row((row, column): (usize, usize), bytes: &[u8], size: Size) -> Optio
         }
     }
     // What may be cut off here may go on in the next portion.
-    let whole = bytes.len() - at >= 3;
+    let whole = bytes.len() - at >= 3 && bytes[at] == 0x1b;
     erases(&bytes[at..]).map(|length| at + length).or_else(|| erased.filter(|_| whole).map(|_| at))
 }
 

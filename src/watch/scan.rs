@@ -4,45 +4,66 @@
 use memchr::memchr;
 
 const ESCAPE: u8 = 0x1b;
-/// A word with the byte in each of its places.
-const ESCAPES: u64 = 0x1b1b_1b1b_1b1b_1b1b;
-const LOW: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x8080_8080_8080_8080;
 /// So much is looked through word by word.
 const FEW: usize = 32;
+
+/// A word with this byte in each of its places.
+const fn all(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The bytes of `word` below `least` have their high bit set here, and perhaps some above the lowest of them.
+const fn below(word: u64, least: u8) -> u64 {
+    word.wrapping_sub(all(least)) & !word & all(0x80)
+}
+
+/// The same for the bytes above `most`, which is less than 0x80.
+const fn above(word: u64, most: u8) -> u64 {
+    (word.wrapping_add(all(0x7f - most)) | word) & all(0x80)
+}
+
+/// Where the lowest byte is that was found.
+const fn first(found: u64) -> usize {
+    (found.trailing_zeros() / 8) as usize
+}
+
+/// Where the first byte is that is `found` in the words that these bytes are looked at as, or `wanted`; the length if
+/// there is none.
+#[inline]
+fn position(bytes: &[u8], found: impl Fn(u64) -> u64, wanted: impl Fn(u8) -> bool) -> usize {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let found = found(u64::from_le_bytes(*word));
+        if found != 0 {
+            return index * 8 + first(found);
+        }
+    }
+    words.len() * 8 + rest.iter().position(|byte| wanted(*byte)).unwrap_or(rest.len())
+}
 
 /// Where the first escape is; the length if there is none.
 #[inline]
 pub(crate) fn escape(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes[..bytes.len().min(FEW)].as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        // The lowest byte that is an escape is zero here, and the only ones that become high are that and some above it.
-        let difference = u64::from_le_bytes(*word) ^ ESCAPES;
-        let found = difference.wrapping_sub(LOW) & !difference & HIGH;
-        if found != 0 {
-            return index * 8 + (found.trailing_zeros() / 8) as usize;
-        }
+    let few = bytes.len().min(FEW);
+    let found = position(&bytes[..few], |word| below(word ^ all(ESCAPE), 1), |byte| byte == ESCAPE);
+    if found < few {
+        return found;
     }
-    let looked_at = words.len() * 8;
-    if bytes.len() < FEW {
-        return looked_at + rest.iter().position(|byte| *byte == ESCAPE).unwrap_or(rest.len());
-    }
-    looked_at + memchr(ESCAPE, &bytes[looked_at..]).unwrap_or(bytes.len() - looked_at)
+    few + memchr(ESCAPE, &bytes[few..]).unwrap_or(bytes.len() - few)
 }
 
-/// Whether all of it are letters that take one cell.
+/// How many letters it begins with that take one cell each.
 #[inline]
-pub(crate) fn is_plain(bytes: &[u8]) -> bool {
-    // Without a way out in the middle many are compared at once.
-    bytes.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~'))
+pub(crate) fn plain(bytes: &[u8]) -> usize {
+    position(bytes, |word| below(word, b' ') | above(word, b'~'), |byte| !matches!(byte, b' '..=b'~'))
 }
 
 /// The length of a sequence at the beginning of `bytes` that only says how the text after it looks.
 #[inline]
 pub(crate) fn look(bytes: &[u8]) -> Option<usize> {
     let body = bytes.strip_prefix(b"\x1b[")?;
-    let end = body.iter().position(|byte| !matches!(byte, b'0'..=b';'))?;
-    (body[end] == b'm').then_some(end + 3)
+    let end = position(body, |word| above(word ^ all(b'0'), b';' ^ b'0'), |byte| !matches!(byte, b'0'..=b';'));
+    (body.get(end) == Some(&b'm')).then_some(end + 3)
 }
 
 #[cfg(test)]
@@ -67,6 +88,18 @@ mod tests {
     }
 
     #[test]
+    fn letters_end_at_whatever_is_not_one() {
+        for byte in 0..=255_u8 {
+            for at in 0..20 {
+                let mut bytes = [b'~'; 20];
+                (bytes[at], bytes[19]) = (byte, b' ');
+                let end = if (b' '..=b'~').contains(&byte) || at == 19 { 20 } else { at };
+                assert_eq!(plain(&bytes), end, "{byte} at {at}");
+            }
+        }
+    }
+
+    #[test]
     fn a_look_is_told_from_other_sequences() {
         for (bytes, length) in [
             ("\x1b[m", Some(3)),
@@ -74,6 +107,9 @@ mod tests {
             ("\x1b[>4;2m", None),
             ("\x1b[2J", None),
             ("\x1b[31", None),
+            ("\x1b[38;2;111;222;123;48;2;111;222;123mx", Some(36)),
+            ("\x1b[38;2;111;222;123;48;2;111;222;123", None),
+            ("\x1b[\u{bf}1m", None),
             ("x\x1b[m", None),
         ] {
             assert_eq!(look(bytes.as_bytes()), length, "{bytes:?}");
