@@ -113,6 +113,7 @@ pub(super) fn looks(text: &str) -> String {
 mod tests {
     use super::super::screen::Screen;
     use super::super::screen::tests::{SIZE, texts};
+    use super::super::{Moment, Observation, Policy, Stream, Watcher};
     use super::deciding_end;
 
     #[test]
@@ -167,6 +168,43 @@ mod tests {
         assert!(cut > 30, "only {cut} of 48 were cut");
         let escape = format!("{}\x1b[31m{}", "line\r\n".repeat(4000), "line\r\n".repeat(4000));
         assert_eq!(deciding_end(escape.as_bytes(), SIZE, false, true).len(), escape.len());
+    }
+
+    #[test]
+    fn however_a_flood_is_cut_the_screen_shows_the_same() {
+        let mut random = 99_u64;
+        let mut dice = |sides: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from((random >> 33) % sides).unwrap()
+        };
+        for round in 0..60 {
+            let mut output = Vec::new();
+            while output.len() < 60_000 {
+                let (row, width) = (1 + dice(5), dice(25));
+                let text = &"the quick brown fox jumps"[..width];
+                let piece = match dice(10) {
+                    0 => format!("\x1b]0;{text}\x07"),
+                    1 => format!("\x1b[{row};1H\x1b[1;3{row}m{text}\x1b[0m\x1b[K").repeat(dice(200)),
+                    2 => format!("\x1b[?2026h\x1b[{row}H{text}\x1b[K\x1b[?2026l").repeat(dice(300)),
+                    3 => format!("{row} {text}\r\n").repeat(dice(2000)),
+                    4 => format!("é{text}漢\r\n").repeat(dice(900)),
+                    5 => text.repeat(dice(900)),
+                    6 => ["\x1b[2J", "\x1b[?1049h", "\x1b[?1049l", "\x1b[1;3r", "\x1b[r", "\x1bP", "\x1b\\"][dice(7)]
+                        .to_owned(),
+                    _ => format!("\x1b[{row};3H{text}"),
+                };
+                output.extend_from_slice(piece.as_bytes());
+            }
+            let shown = |most: usize| {
+                let mut watcher = Watcher::new(Policy { size: SIZE, ..Policy::default() });
+                for bytes in output.chunks(most) {
+                    watcher.observe(Moment::START, &Observation::Output { stream: Stream::Terminal, bytes });
+                }
+                (watcher.rows(), watcher.cursor(), watcher.title().map(ToOwned::to_owned))
+            };
+            let large = 2048 + dice(60_000);
+            assert_eq!(shown(large), shown(700), "round {round}, {large} at a time");
+        }
     }
 
     #[test]
