@@ -76,6 +76,11 @@ impl Resolved<RunCli> {
     }
 }
 
+/// Whether no layer below the command line says anything about a command of these words.
+pub fn are_empty<'w>(words: impl IntoIterator<Item = &'w str>) -> bool {
+    environment::is_empty() && !file::is_in_usual_place() && !profiles::knows(words)
+}
+
 /// Puts all layers together for a command of these words.
 pub fn resolve<'w, C: Arguments>(
     typed: Typed<C>,

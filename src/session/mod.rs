@@ -12,6 +12,7 @@ mod beside;
 mod checkpoint;
 mod clock;
 mod ending;
+mod environment;
 mod events;
 mod gaps;
 mod guards;
@@ -60,6 +61,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
+pub use inherited::prepare_process;
 pub use run::run;
 pub use status::Status;
 
@@ -395,7 +397,7 @@ impl Session {
     fn read_stdin(&mut self) {
         let Some(pty) = &self.pty else { return };
         let mut buffer = [0; 4096];
-        match nix::unistd::read(std::io::stdin(), &mut buffer) {
+        match nix::unistd::read(terminal::STANDARD[0], &mut buffer) {
             Err(Errno::EAGAIN | Errno::EINTR) => {}
             Ok(0) | Err(_) => {
                 self.type_stdin = false;
