@@ -65,7 +65,7 @@ impl ConfigFile {
 
 /// Whether there is a file at its usual place that we can look at.
 pub fn is_in_usual_place() -> bool {
-    our_usual_place().is_some_and(|path| path.try_exists().unwrap_or(false))
+    our_usual_place().is_some_and(|path| nix::sys::stat::stat(&path).is_ok())
 }
 
 fn our_usual_place() -> Option<PathBuf> {

@@ -286,6 +286,8 @@ impl Session {
                 }
             }
             Some(News::Started { .. }) => {}
+            // It had told us of the end and left with it, since nobody was left.
+            Some(News::Failed(_)) | None if self.ended.is_some() => {}
             Some(News::Failed(_)) | None => {
                 // Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay.
                 tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.target(), Signal::KILL);

@@ -100,7 +100,11 @@ impl Watchman {
             }
             if ordered {
                 match self.link.next_order() {
-                    Some(Order::Finish) => return self.finish(),
+                    Some(Order::Finish) => {
+                        // Whoever was ended a moment ago is not left to others to bury.
+                        self.reap();
+                        return self.finish();
+                    }
                     Some(order) => self.obey(order),
                     None => return self.end_everything(outer),
                 }
@@ -169,7 +173,7 @@ impl Watchman {
             // SAFETY: `status` outlives the call.
             let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
             match pid {
-                pid if pid <= 0 => return pid == -1 && Errno::last() == Errno::ECHILD,
+                pid if pid <= 0 => return pid == -1 && Errno::last_raw() == libc::ECHILD,
                 pid if pid != self.child => {}
                 _ if libc::WIFSTOPPED(status) => {
                     if let Some(signal) = Signal::from_number(libc::WSTOPSIG(status)) {
