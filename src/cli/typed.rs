@@ -95,7 +95,7 @@ pub fn known<C: Arguments>() -> Vec<Known> {
     describe::<C>(&C::command())
 }
 
-fn is_settable(arg: &&Arg) -> bool {
+fn is_settable(arg: &Arg) -> bool {
     arg.get_long().is_some_and(|name| !ONLY_TYPED.contains(&name))
 }
 
@@ -103,7 +103,7 @@ fn describe<C: Arguments>(command: &Command) -> Vec<Known> {
     let long = |arg: &Arg| arg.get_long().map(ToOwned::to_owned);
     let mut all: Vec<Known> = command
         .get_arguments()
-        .filter(is_settable)
+        .filter(|arg| is_settable(arg))
         .map(|arg| Known {
             name: long(arg).unwrap_or_default(),
             kind: match arg.get_action() {
@@ -163,7 +163,7 @@ impl<C: Arguments> Typed<C> {
     /// The names of the options that were typed, of those that lower layers have too.
     pub fn names(&self) -> Vec<String> {
         let typed = |arg: &&Arg| self.matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
-        let options = self.command.get_arguments().filter(is_settable).filter(typed);
+        let options = self.command.get_arguments().filter(|arg| is_settable(arg)).filter(typed);
         options.filter_map(|arg| arg.get_long().map(ToOwned::to_owned)).collect()
     }
 

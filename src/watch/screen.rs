@@ -39,6 +39,7 @@ pub(super) struct Cursor {
 }
 
 /// The emulated screen.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Screen {
     terminal: Option<avt::Terminal>,
     /// Nothing was ever shown: there is no emulator yet, since most of what a short command needs would be for it.
