@@ -1,4 +1,5 @@
-//! Which build this is, for `--version`: the commit it was made from, where that can be told, and the target.
+//! Which build this is, for `--version`: the commit it was made from, where that can be told, and the target. And what
+//! it is linked with.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,6 +13,26 @@ fn main() {
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists()) {
         println!("cargo::rerun-if-changed={log}");
     }
+    if has_static_unwinder() {
+        println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
+    }
+}
+
+/// Whether the compiler that links has the part of its own library that unwinds the stack also as an archive. In the
+/// program itself it is a few pages that only a panic touches; as a shared library it would be searched for, loaded and
+/// made ready at every start, which is a tenth of what a short run costs.
+fn has_static_unwinder() -> bool {
+    let target = |name: &str| std::env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    let is_static = target("FEATURE").split(',').any(|feature| feature == "crt-static");
+    if target("OS") != "linux" || target("ENV") != "gnu" || is_static {
+        return false;
+    }
+    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
+    let linker = std::env::var_os("RUSTC_LINKER").unwrap_or_else(|| "cc".into());
+    let Ok(answer) = Command::new(linker).arg("-print-file-name=libgcc_eh.a").output() else { return false };
+    // One that is not there is given back as it was asked for.
+    let path = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
+    Path::new(&path).is_absolute() && Path::new(&path).exists()
 }
 
 fn git(arguments: &[&str]) -> Option<String> {

@@ -4,6 +4,7 @@
 mod ctl;
 mod hints;
 mod history;
+mod plain;
 mod refusal;
 mod typed;
 mod values;
@@ -430,6 +431,8 @@ pub enum StdinArg {
 pub enum Invocation {
     /// Run and watch a command.
     Run(Box<Typed<RunCli>>),
+    /// The same, where nothing but the command was typed: all arguments, and how many come before it.
+    Plain(Vec<OsString>, usize),
     /// Show a recording to the detectors.
     Replay(Box<Typed<ReplayCli>>),
     /// Ask or steer runs that are going on.
@@ -447,7 +450,13 @@ pub fn parse() -> Result<Invocation, Error> {
             let ctl = CtlCli::try_parse_from(&args[1..]).map_err(|error| refusal::refusal(&error));
             ctl.map(|ctl| Invocation::Ctl(Box::new(ctl)))
         }
-        _ => Typed::new(args).map(|typed| Invocation::Run(Box::new(typed))),
+        _ => match plain::only_command(&args).map(<[OsString]>::len) {
+            Some(count) => {
+                let before = args.len() - count;
+                Ok(Invocation::Plain(args, before))
+            }
+            None => Typed::new(args).map(|typed| Invocation::Run(Box::new(typed))),
+        },
     }
 }
 

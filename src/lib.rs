@@ -8,6 +8,7 @@
 //! - [`control`] lets others ask a run: its socket, and `ctl`.
 //! - [`cli`] is what was typed; [`layers`] puts the environment, the configuration file and the profile in front of
 //!   it; [`config`] and [`detection`] are what it means, [`profiles`] what is known of programs.
+//! - `variables` is the environment as it is.
 //! - [`manual`] is what the man page says beyond the options.
 //! - [`signal`], [`mod@exit`], [`error`]: the words that every layer shares.
 
@@ -26,8 +27,10 @@ pub mod replay;
 pub mod report;
 pub mod session;
 pub mod signal;
+mod variables;
 pub mod watch;
 
+use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::exit;
 use std::sync::Mutex;
@@ -42,6 +45,7 @@ use session::{Outcome, Status};
 pub fn run() -> ! {
     let result = cli::parse().and_then(|invocation| match invocation {
         Invocation::Run(typed) => watch_over(*typed),
+        Invocation::Plain(args, before) => watch_over_plain(args, before),
         Invocation::Ctl(cli) => guarded(|| control::ctl::run(*cli)),
         Invocation::Replay(typed) => replay::run(*typed).map(|()| Status::Code(0)),
     });
@@ -53,6 +57,16 @@ pub fn run() -> ! {
         }
     }
 }
+
+/// The same for a program that was entered without Rust's runtime. Gives what to exit with after a panic.
+pub fn run_without_runtime() -> i32 {
+    session::prepare_process();
+    // Nothing may unwind into the C library.
+    panic::catch_unwind(|| run()).map_or(PANICKED, |never| never)
+}
+
+/// What Rust's runtime exits with after a panic.
+const PANICKED: i32 = 101;
 
 /// Runs a command, or says by what it would be watched.
 fn watch_over(typed: Typed<RunCli>) -> Result<Status, Error> {
@@ -66,6 +80,16 @@ fn watch_over(typed: Typed<RunCli>) -> Result<Status, Error> {
     }
     drop(resolved);
     watched(&config)
+}
+
+/// The same where nothing but the command was typed, which comes after `before` other arguments.
+fn watch_over_plain(mut args: Vec<OsString>, before: usize) -> Result<Status, Error> {
+    let words: Vec<String> = args[before..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    if !layers::are_empty(words.iter().map(String::as_str)) {
+        return watch_over(Typed::new(args)?);
+    }
+    args.drain(..before);
+    watched(&Config::new(RunCli::without_options(args), None)?)
 }
 
 /// Runs the command; gives what to exit with.

@@ -95,12 +95,15 @@ pub fn known<C: Arguments>() -> Vec<Known> {
     describe::<C>(&C::command())
 }
 
+fn is_settable(arg: &Arg) -> bool {
+    arg.get_long().is_some_and(|name| !ONLY_TYPED.contains(&name))
+}
+
 fn describe<C: Arguments>(command: &Command) -> Vec<Known> {
     let long = |arg: &Arg| arg.get_long().map(ToOwned::to_owned);
-    let settable = |arg: &&Arg| arg.get_long().is_some_and(|name| !ONLY_TYPED.contains(&name));
     let mut all: Vec<Known> = command
         .get_arguments()
-        .filter(settable)
+        .filter(|arg| is_settable(arg))
         .map(|arg| Known {
             name: long(arg).unwrap_or_default(),
             kind: match arg.get_action() {
@@ -157,9 +160,11 @@ impl<C: Arguments> Typed<C> {
         describe::<C>(&self.command)
     }
 
-    /// Whether this option was typed.
-    pub fn has(&self, option: &Known) -> bool {
-        self.matches.value_source(&option.id) == Some(ValueSource::CommandLine)
+    /// The names of the options that were typed, of those that lower layers have too.
+    pub fn names(&self) -> Vec<String> {
+        let typed = |arg: &&Arg| self.matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+        let options = self.command.get_arguments().filter(|arg| is_settable(arg)).filter(typed);
+        options.filter_map(|arg| arg.get_long().map(ToOwned::to_owned)).collect()
     }
 
     /// The values of this option, typed or by default, as they are written.

@@ -7,12 +7,18 @@ use super::nearest::nearest;
 use super::setting::{Given, Origin, Setting};
 use crate::cli::{Kind, Known};
 use crate::error::Error;
+use crate::variables;
 
 const PREFIX: &str = "IDLEWATCH_";
 
 /// The variable that stands for an option.
 pub fn variable(option: &str) -> String {
     format!("{PREFIX}{}", option.to_ascii_uppercase().replace('-', "_"))
+}
+
+/// Whether the environment says nothing, as far as a look without the options can tell.
+pub fn is_empty() -> bool {
+    !variables::all().any(|variable| variable.to_bytes().starts_with(PREFIX.as_bytes()))
 }
 
 /// What the environment says.

@@ -33,9 +33,7 @@ impl ConfigFile {
 
     /// Reads the file at its usual place, if there is one.
     pub fn usual(known: &[Known]) -> Result<Self, Error> {
-        let Some(path) = usual_place(|name| std::env::var_os(name).map(PathBuf::from)) else {
-            return Ok(Self::default());
-        };
+        let Some(path) = our_usual_place() else { return Ok(Self::default()) };
         if path.try_exists().is_err() {
             // A folder that we may not look into is somebody else's: HOME as sudo or su left it.
             return Ok(Self::default());
@@ -63,6 +61,15 @@ impl ConfigFile {
         }
         Ok(found)
     }
+}
+
+/// Whether there is a file at its usual place that we can look at.
+pub fn is_in_usual_place() -> bool {
+    our_usual_place().is_some_and(|path| nix::sys::stat::stat(&path).is_ok())
+}
+
+fn our_usual_place() -> Option<PathBuf> {
+    usual_place(|name| std::env::var_os(name).map(PathBuf::from))
 }
 
 /// `$XDG_CONFIG_HOME/idlewatch/config.toml`. A relative folder is not taken, as the XDG specification has it: it would

@@ -76,11 +76,20 @@ impl Resolved<RunCli> {
     }
 }
 
+/// Whether no layer below the command line says anything about a command of these words.
+pub fn are_empty<'w>(words: impl IntoIterator<Item = &'w str>) -> bool {
+    environment::is_empty() && !file::is_in_usual_place() && !profiles::knows(words)
+}
+
 /// Puts all layers together for a command of these words.
 pub fn resolve<'w, C: Arguments>(
     typed: Typed<C>,
-    words: impl IntoIterator<Item = &'w str>,
+    words: impl IntoIterator<Item = &'w str> + Clone,
 ) -> Result<Resolved<C>, Error> {
+    let flags = typed.names();
+    if typed.cli.config().is_none() && typed.cli.profile() == "auto" && are_empty(words.clone()) {
+        return Ok(Resolved { typed, own: None, settings: Vec::new(), flags });
+    }
     let mine = typed.options();
     let all = if C::HAS_ALL { mine.clone() } else { known::<RunCli>() };
     let environment = Environment::read(&all, std::env::vars_os())?;
@@ -89,8 +98,6 @@ pub fn resolve<'w, C: Arguments>(
         None => ConfigFile::usual(&all)?,
     };
 
-    let typed_names = mine.iter().filter(|option| typed.has(option)).map(|option| option.name.clone());
-    let flags: Vec<String> = typed_names.collect();
     let mut stack = Stack::new(&mine, &flags);
     stack.add(environment.settings);
     stack.add(file.settings);

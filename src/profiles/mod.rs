@@ -30,6 +30,21 @@ pub fn by_name(name: &str) -> Option<Profile> {
         .map(|own| own.profile)
 }
 
+/// Whether `words`, a command and its arguments, start a program that has an embedded profile.
+pub fn knows<'w>(words: impl IntoIterator<Item = &'w str>) -> bool {
+    commands(words).any(|word| embedded(word).is_some())
+}
+
+/// What may be the command that `words` start, wrappers and their arguments included.
+fn commands<'w>(words: impl IntoIterator<Item = &'w str>) -> impl Iterator<Item = &'w str> {
+    let words = words.into_iter().flat_map(str::split_whitespace).take(6);
+    words.map(|word| word.rsplit('/').next().unwrap_or(word))
+}
+
+fn embedded(command: &str) -> Option<usize> {
+    EMBEDDED.iter().position(|(_, commands, _)| commands.contains(&command))
+}
+
 /// The profile called `name`, or for `auto` that of the program which `words`, a command and its arguments, starts. Those
 /// that a user wrote come first.
 ///
@@ -43,14 +58,10 @@ pub fn find<'w>(
 ) -> Result<Option<Own>, String> {
     let index = match name {
         "none" => return Ok(None),
-        "auto" => {
-            let words = words.into_iter().flat_map(str::split_whitespace).take(6);
-            words.map(|word| word.rsplit('/').next().unwrap_or(word)).find_map(|word| {
-                let written = own.iter().position(|own| own.profile.commands.iter().any(|command| command == word));
-                let embedded = || EMBEDDED.iter().position(|(_, commands, _)| commands.contains(&word)).map(Err);
-                written.map(Ok).or_else(embedded)
-            })
-        }
+        "auto" => commands(words).find_map(|word| {
+            let written = own.iter().position(|own| own.profile.commands.iter().any(|command| command == word));
+            written.map(Ok).or_else(|| embedded(word).map(Err))
+        }),
         _ => {
             let written = own.iter().position(|own| own.profile.name == name).map(Ok);
             written.or_else(|| EMBEDDED.iter().position(|(known, ..)| *known == name).map(Err))
@@ -89,5 +100,6 @@ mod tests {
         assert_eq!(name(&["env", "A=1", "codex", "exec"]).as_deref(), Some("codex"));
         assert_eq!(name(&["bash", "-c", "cd x && gemini"]).as_deref(), Some("gemini"));
         assert_eq!(name(&["cargo", "build"]), None);
+        assert!(knows(["env", "A=1", "/usr/bin/codex"]) && !knows(["cargo", "build", "x"]));
     }
 }

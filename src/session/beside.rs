@@ -33,10 +33,18 @@ pub struct StandIn {
 impl StandIn {
     /// Every signal has to be blocked, and there must be one thread.
     pub fn new() -> io::Result<Self> {
-        let (pid, stack) = system::wait_beside()?;
+        let (pid, stack) = system::stand_in()?;
         let stand_in = Self { pid: Pid::from_raw(pid), _stack: stack };
         setpgid(stand_in.pid, stand_in.pid)?;
         Ok(stand_in)
+    }
+
+    /// Its group has others by now. Who waits for any child waits for this one too.
+    pub fn leave(self) {
+        if cfg!(target_os = "linux") {
+            // It ends by itself, and may still be at it.
+            std::mem::forget(self);
+        }
     }
 
     /// The process group.
@@ -53,20 +61,10 @@ impl Drop for StandIn {
     }
 }
 
-/// Waits for the end. Every signal that could end it early is blocked.
-fn wait_for_ever() -> ! {
-    loop {
-        // SAFETY: pause waits for a signal and touches no memory of ours.
-        unsafe { libc::pause() };
-    }
-}
-
 #[cfg(target_os = "linux")]
 mod system {
     use std::io;
     use std::sync::atomic::{AtomicI32, Ordering};
-
-    use super::wait_for_ever;
 
     /// What system calls and the C library need of a stack besides what was asked for, and as much again: there is no
     /// guard below it.
@@ -130,17 +128,19 @@ mod system {
         }
     }
 
-    extern "C" fn stand(_: *mut libc::c_void) -> libc::c_int {
-        wait_for_ever()
+    extern "C" fn leave(_: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: _exit ends the new process alone and runs no code of ours.
+        unsafe { libc::_exit(0) }
     }
 
-    /// A process that waits to be killed, and what it stands on until then.
-    pub fn wait_beside() -> io::Result<(i32, Stack)> {
+    /// A process that ends at once, and what it stands on until then. As long as nobody waits for it, it is there for the
+    /// kernel, also to lead a group; and nobody has to wait for it before.
+    pub fn stand_in() -> io::Result<(i32, Stack)> {
         let stack = Stack::new(0)?;
         let flags = libc::CLONE_VM | libc::SIGCHLD;
         // SAFETY: the new process has a stack of its own, which the caller keeps until it is gone, and makes one system
-        // call that comes back only for a signal that is handled; all are blocked.
-        match unsafe { libc::clone(stand, stack.top(), flags, std::ptr::null_mut()) } {
+        // call.
+        match unsafe { libc::clone(leave, stack.top(), flags, std::ptr::null_mut()) } {
             -1 => Err(io::Error::last_os_error()),
             pid => Ok((pid, stack)),
         }
@@ -152,8 +152,6 @@ mod system {
     use std::io::{self, Read, Write};
 
     use nix::unistd::{ForkResult, fork};
-
-    use super::wait_for_ever;
 
     /// Processes stand on copies of our own.
     pub struct Stack;
@@ -180,10 +178,14 @@ mod system {
     }
 
     /// A process that waits to be killed.
-    pub fn wait_beside() -> io::Result<(i32, Stack)> {
+    pub fn stand_in() -> io::Result<(i32, Stack)> {
         // SAFETY: there is one thread, and the new process only waits to be killed.
         match unsafe { fork() }? {
-            ForkResult::Child => wait_for_ever(),
+            ForkResult::Child => loop {
+                // SAFETY: pause waits for a signal and touches no memory of ours. Every signal that could end it early
+                // is blocked.
+                unsafe { libc::pause() };
+            },
             ForkResult::Parent { child } => Ok((child.as_raw(), Stack)),
         }
     }

@@ -51,7 +51,7 @@ impl Session {
     }
 
     /// Passes on the last bytes, ends what has to end, and puts everything back.
-    pub(super) fn end(mut self, exit: &Exit) -> End {
+    pub(super) fn end(mut self: Box<Self>, exit: &Exit) -> End {
         self.close_prompt();
         self.drain();
         if self.reason.is_some() {

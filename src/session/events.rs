@@ -1,7 +1,7 @@
 //! The events of a run, written as JSON lines to whoever wants them, without ever holding up the relay.
 
 use std::fs::File;
-use std::io;
+use std::hash::{BuildHasher, RandomState};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::SystemTime;
 
@@ -92,8 +92,7 @@ fn take_descriptor(number: i32) -> Result<File, Error> {
 
 /// A short name for a run, unlike any other.
 pub fn run_name() -> String {
-    let mut bytes = [0; 4];
-    let read = File::open("/dev/urandom").and_then(|mut file| io::Read::read_exact(&mut file, &mut bytes));
-    let random = if read.is_ok() { u32::from_ne_bytes(bytes) } else { std::process::id() };
-    format!("{random:08x}")
+    // The key of a hash is the system's own random number, without a file to open for it.
+    let random = RandomState::new().hash_one(std::process::id());
+    format!("{:08x}", random & 0xffff_ffff)
 }

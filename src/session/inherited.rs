@@ -1,4 +1,4 @@
-//! What idlewatch was started with, noted before Rust's runtime changes any of it.
+//! What idlewatch was started with, noted before Rust's runtime, or what stands in for it, changes any of it.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -12,8 +12,8 @@ static BLOCKED: AtomicU64 = AtomicU64::new(0);
 /// Which of descriptors 0, 1 and 2 were closed, one bit each.
 static CLOSED: AtomicU8 = AtomicU8::new(0);
 
-/// Runs before `main`: Rust's runtime ignores SIGPIPE and opens /dev/null in place of closed standard descriptors,
-/// and the command has to find both as they were.
+/// Runs before `main`: Rust's runtime, or [`prepare_process`] in its place, ignores SIGPIPE and opens /dev/null in place
+/// of closed standard descriptors, and the command has to find both as they were.
 #[used]
 #[cfg_attr(any(target_os = "linux", target_os = "android"), unsafe(link_section = ".init_array"))]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
@@ -47,6 +47,21 @@ extern "C" fn note_at_start() {
     IGNORED.store(ignored, Ordering::Relaxed);
     BLOCKED.store(blocked, Ordering::Relaxed);
     CLOSED.store(closed, Ordering::Relaxed);
+}
+
+/// Does for this process what Rust's runtime does before `main`: a reader that is gone is an error and no signal, and
+/// what is opened first does not become a standard stream by accident.
+pub fn prepare_process() {
+    // SAFETY: SIG_IGN needs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    // In ascending order: the lowest number that is free is the one that is taken.
+    for fd in (0..3).filter(|fd| was_closed(*fd)) {
+        // SAFETY: the path is a string that ends with a null byte.
+        if unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) } != fd {
+            // Somebody would find something else there than what it takes it for.
+            std::process::abort();
+        }
+    }
 }
 
 const fn bit(number: i32) -> u64 {

@@ -12,6 +12,7 @@ mod beside;
 mod checkpoint;
 mod clock;
 mod ending;
+mod environment;
 mod events;
 mod gaps;
 mod guards;
@@ -60,6 +61,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
+pub use inherited::prepare_process;
 pub use run::run;
 pub use status::Status;
 
@@ -285,6 +287,8 @@ impl Session {
                 }
             }
             Some(News::Started { .. }) => {}
+            // It had told us of the end and left with it, since nobody was left.
+            Some(News::Failed(_)) | None if self.ended.is_some() => {}
             Some(News::Failed(_)) | None => {
                 // Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay.
                 tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.target(), Signal::KILL);
@@ -395,7 +399,7 @@ impl Session {
     fn read_stdin(&mut self) {
         let Some(pty) = &self.pty else { return };
         let mut buffer = [0; 4096];
-        match nix::unistd::read(std::io::stdin(), &mut buffer) {
+        match nix::unistd::read(terminal::STANDARD[0], &mut buffer) {
             Err(Errno::EAGAIN | Errno::EINTR) => {}
             Ok(0) | Err(_) => {
                 self.type_stdin = false;

@@ -5,11 +5,11 @@
 //! when idlewatch is gone, however it went, the monitor ends what is left and gives the terminal back.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::os::unix::net::UnixStream;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{SigSet, Signal as Nix};
 use nix::sys::termios::Termios;
 use nix::unistd::{ForkResult, Pid, fork, getpgrp, setsid, tcsetpgrp};
 
@@ -17,8 +17,8 @@ use super::beside::StandIn;
 use super::inherited;
 use super::link::{Link, News, Order};
 use super::place::Place;
-use super::signals::{self, send};
-use super::spawn::{Launch, take_terminal};
+use super::signals::{self, Signals, send};
+use super::spawn::{Newcomer, take_terminal};
 use super::terminal;
 use super::tree;
 use crate::signal::Signal;
@@ -35,7 +35,7 @@ pub struct Monitor {
 /// What the monitor works with, in its own process.
 struct Watchman {
     link: Link,
-    launch: Launch,
+    newcomer: Newcomer,
     child: i32,
     group: i32,
 }
@@ -44,7 +44,7 @@ impl Monitor {
     /// Starts the monitor, and with it the command. Every signal has to be blocked, and there must be one thread.
     ///
     /// `outer` is the terminal to give back should idlewatch die, with the settings it was found with.
-    pub fn start(launch: Launch, outer: Option<(OwnedFd, Termios)>) -> io::Result<Self> {
+    pub fn start(newcomer: Newcomer, outer: Option<(OwnedFd, Termios)>) -> io::Result<Self> {
         let (ours, theirs) = Link::pair()?;
         // SAFETY: there is one thread, so the new process may go on as this one would.
         match unsafe { fork() }? {
@@ -53,7 +53,10 @@ impl Monitor {
                 drop(ours);
                 // After a relaunch idlewatch's handlers are in place, and signals of the command's are not for them.
                 signals::let_go();
-                let run = || Watchman { link: theirs, launch, child: 0, group: 0 }.run(outer);
+                // Nothing here is given back: this process ends as it is, and what it does not touch it does not copy.
+                let mut watchman = ManuallyDrop::new(Watchman { link: theirs, newcomer, child: 0, group: 0 });
+                let outer = ManuallyDrop::new(outer);
+                let run = || watchman.run(outer.as_ref());
                 // A panic here would unwind into idlewatch's own stack frames, which this process must not finish.
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
                 leave()
@@ -69,17 +72,23 @@ fn leave() -> ! {
 }
 
 impl Watchman {
-    fn run(mut self, outer: Option<(OwnedFd, Termios)>) {
+    fn run(&mut self, outer: Option<&(OwnedFd, Termios)>) {
         tree::adopt_orphans();
         if let Err(error) = self.start() {
             self.link.report(News::Failed(error.raw_os_error().unwrap_or(libc::EIO)));
             return;
         }
-        self.let_go(outer.as_ref());
-        let Ok(children) = child_signals() else { return self.end_everything(outer) };
+        // At once: idlewatch has things to do of its own meanwhile.
         self.link.report(News::Started { pid: self.child, group: self.group });
+        self.let_go(outer);
+        let Ok(children) = Signals::catch_children() else { return self.end_everything(outer) };
         loop {
-            self.reap();
+            let alone = self.reap();
+            if alone && self.child == -1 && outer.is_none() {
+                // There is nobody left to mind and no terminal to give back: idlewatch need not tell us to go, nor wait
+                // until we have.
+                return self.finish();
+            }
             let mut fds =
                 [PollFd::new(self.link.as_fd(), PollFlags::POLLIN), PollFd::new(children.as_fd(), PollFlags::POLLIN)];
             if poll(&mut fds, PollTimeout::NONE).is_err() {
@@ -87,11 +96,15 @@ impl Watchman {
             }
             let ordered = fds[0].any().unwrap_or(true);
             if fds[1].any().unwrap_or(true) {
-                let _ = nix::unistd::read(&children, &mut [0; 64]);
+                children.forget();
             }
             if ordered {
                 match self.link.next_order() {
-                    Some(Order::Finish) => return self.finish(),
+                    Some(Order::Finish) => {
+                        // Whoever was ended a moment ago is not left to others to bury.
+                        self.reap();
+                        return self.finish();
+                    }
                     Some(order) => self.obey(order),
                     None => return self.end_everything(outer),
                 }
@@ -100,17 +113,20 @@ impl Watchman {
     }
 
     fn start(&mut self) -> io::Result<()> {
-        if let (Place::Orphaned | Place::Job { .. }, Some(fd)) = (self.launch.place, &self.launch.terminal) {
+        if let (Place::Orphaned | Place::Job { .. }, Some(fd)) = (self.newcomer.place, &self.newcomer.terminal) {
             setsid()?;
             take_terminal(fd.as_raw_fd())?;
         }
-        let leader = match self.launch.place {
+        let leader = match self.newcomer.place {
             Place::Job { leads: false } => Some(StandIn::new()?),
             _ => None,
         };
         let group = leader.as_ref().map(|leader| leader.group().as_raw());
-        self.child = self.launch.start(group)?;
-        self.group = match (self.launch.place, group) {
+        self.child = self.newcomer.start(group)?;
+        if let Some(leader) = leader {
+            leader.leave();
+        }
+        self.group = match (self.newcomer.place, group) {
             (_, Some(group)) => group,
             (Place::Ours | Place::Orphaned, None) => getpgrp().as_raw(),
             (Place::SessionLeader | Place::Job { .. }, None) => self.child,
@@ -121,19 +137,21 @@ impl Watchman {
     /// Closes everything that this process does not need itself. It has a copy of whatever idlewatch and the command
     /// hold, and a pipe or a terminal that is still open here would never end there.
     fn let_go(&self, outer: Option<&(OwnedFd, Termios)>) {
-        let terminal = self.launch.terminal.as_ref().map(AsRawFd::as_raw_fd);
+        let terminal = self.newcomer.terminal.as_ref().map(AsRawFd::as_raw_fd);
         let outer = outer.map(|(fd, _)| fd.as_raw_fd());
         let link = Some(self.link.as_fd().as_raw_fd());
-        let mut keep: Vec<RawFd> = [link, terminal, outer].into_iter().flatten().collect();
+        let mut keep = [link, terminal, outer];
+        // Those that are not there come first.
         keep.sort_unstable();
-        inherited::close_all_but(&keep);
+        let missing = keep.iter().filter(|fd| fd.is_none()).count();
+        inherited::close_all_but(&keep.map(Option::unwrap_or_default)[missing..]);
         terminal::replace_standard_streams(&[0, 1, 2]);
     }
 
     fn obey(&self, order: Order) {
         match order {
             Order::Signal(signal) => drop(send(self.child, signal)),
-            Order::SignalGroup(signal) if self.launch.place == Place::Ours => drop(send(self.child, signal)),
+            Order::SignalGroup(signal) if self.newcomer.place == Place::Ours => drop(send(self.child, signal)),
             Order::SignalGroup(signal) => drop(send(-self.group, signal)),
             Order::Foreground => self.give_terminal(Pid::from_raw(self.group)),
             Order::Background => self.give_terminal(getpgrp()),
@@ -143,19 +161,19 @@ impl Watchman {
 
     /// The kernel refuses a group that is gone; then there is nobody to give the terminal to.
     fn give_terminal(&self, group: Pid) {
-        if let (Place::Job { .. }, Some(fd)) = (self.launch.place, &self.launch.terminal) {
+        if let (Place::Job { .. }, Some(fd)) = (self.newcomer.place, &self.newcomer.terminal) {
             let _ = tcsetpgrp(fd, group);
         }
     }
 
-    /// Tells what became of the command, and buries whoever else has died in our care.
-    fn reap(&mut self) {
+    /// Tells what became of the command, and buries whoever else has died in our care. Whether nobody is left.
+    fn reap(&mut self) -> bool {
         loop {
             let mut status = 0;
             // SAFETY: `status` outlives the call.
             let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
             match pid {
-                pid if pid <= 0 => return,
+                pid if pid <= 0 => return pid == -1 && Errno::last_raw() == libc::ECHILD,
                 pid if pid != self.child => {}
                 _ if libc::WIFSTOPPED(status) => {
                     if let Some(signal) = Signal::from_number(libc::WSTOPSIG(status)) {
@@ -172,13 +190,11 @@ impl Watchman {
 
     /// Leaves so that background processes live on: the end of a session leader hangs up on the foreground of its
     /// terminal, so nobody is left in there.
-    fn finish(&mut self) {
-        // Whoever was ended last is buried here and not by whoever comes after us, at some later time.
-        self.reap();
-        match self.launch.place {
+    fn finish(&self) {
+        match self.newcomer.place {
             Place::Job { .. } => self.give_terminal(getpgrp()),
             Place::Orphaned => {
-                if let (Ok(nobody), Some(fd)) = (StandIn::new(), &self.launch.terminal) {
+                if let (Ok(nobody), Some(fd)) = (StandIn::new(), &self.newcomer.terminal) {
                     let _ = tcsetpgrp(fd, nobody.group());
                 }
             }
@@ -187,14 +203,14 @@ impl Watchman {
     }
 
     /// idlewatch is gone without a word: nothing of the command may stay behind, and the terminal is given back.
-    fn end_everything(&self, outer: Option<(OwnedFd, Termios)>) {
+    fn end_everything(&self, outer: Option<&(OwnedFd, Termios)>) {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
         for _ in 0..100 {
-            if self.launch.place != Place::Ours {
+            if self.newcomer.place != Place::Ours {
                 let _ = send(-self.group, Signal::KILL);
             }
             // The command itself may be gone already, by the hangup that came before we noticed; the rest is not.
-            let target = if self.launch.place == Place::Ours { self.child } else { -self.group };
+            let target = if self.newcomer.place == Place::Ours { self.child } else { -self.group };
             tree::signal_all(own, target, Signal::KILL);
             // SAFETY: no status is asked for.
             while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
@@ -204,17 +220,7 @@ impl Watchman {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         if let Some((fd, found)) = outer {
-            terminal::give_back(&fd, &found);
+            terminal::give_back(fd, found);
         }
     }
-}
-
-/// SIGCHLD, turned into something `poll` can see.
-fn child_signals() -> io::Result<UnixStream> {
-    let (read, write) = UnixStream::pair()?;
-    signal_hook::low_level::pipe::register(libc::SIGCHLD, write)?;
-    let mut child = SigSet::empty();
-    child.add(Nix::SIGCHLD);
-    child.thread_unblock()?;
-    Ok(read)
 }

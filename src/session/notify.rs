@@ -41,9 +41,10 @@ impl Notify {
     /// The manager that the environment names, if there is one and it listens.
     pub fn find() -> Option<Self> {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let manager = address(variable(VARIABLES[0])?.as_encoded_bytes())?;
         let socket = UnixDatagram::unbound().ok()?;
         socket.set_nonblocking(true).ok()?;
-        socket.connect_addr(&address(variable(VARIABLES[0])?.as_encoded_bytes())?).ok()?;
+        socket.connect_addr(&manager).ok()?;
         let number = |name: &str| variable(name).and_then(|value| value.to_str()?.parse::<u64>().ok());
         let mine = variable(VARIABLES[2]).is_none() || number(VARIABLES[2]) == Some(u64::from(std::process::id()));
         // Twice in the time, as the manager's own manual has it.

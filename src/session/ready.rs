@@ -8,6 +8,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::Session;
 use super::prompt::Prompt;
+use super::terminal::STANDARD;
 use crate::control::{Server, Which};
 
 /// What a descriptor in the poll set means.
@@ -37,7 +38,6 @@ impl Session {
     /// Waits until something is there to do, at most this long.
     pub(super) fn wait(&self, timeout: Option<Duration>) -> Vec<(Watched, PollFlags)> {
         let (input, output) = (PollFlags::POLLIN, PollFlags::POLLOUT);
-        let stdin = std::io::stdin();
         let mut watched = Vec::with_capacity(8);
         watched.push((Watched::Signals, PollFd::new(self.signals.as_fd(), input)));
         watched.push((Watched::Link, PollFd::new(self.monitor.link.as_fd(), input)));
@@ -50,7 +50,7 @@ impl Session {
                     watched.push((Watched::Terminal, PollFd::new(terminal.as_fd(), input)));
                 }
                 if self.type_stdin {
-                    watched.push((Watched::Stdin, PollFd::new(stdin.as_fd(), input)));
+                    watched.push((Watched::Stdin, PollFd::new(STANDARD[0], input)));
                 }
             }
         }

@@ -1,19 +1,20 @@
 //! Everything that is opened before the command runs, in the order that makes it unnoticeable.
 
 use std::collections::VecDeque;
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::stat::{FileStat, fstat, stat};
 use nix::sys::termios::Termios;
 use nix::unistd::isatty;
 use portable_pty::PtySize;
 
 use super::clock::Clock;
+use super::environment::Environment;
 use super::gaps::Gaps;
 use super::guards::Guards;
 use super::heartbeat::Heartbeat;
@@ -33,7 +34,7 @@ use super::signals::Signals;
 use super::sink::Sink;
 use super::spawn::{Given, Launch};
 use super::streams::{Input, Output, Own, Plan, Surroundings};
-use super::terminal::{Terminal, replace_standard_streams};
+use super::terminal::{STANDARD, Terminal, replace_standard_streams};
 use super::{Session, inherited, signals, tree, typeahead};
 use crate::config::{Config, Say};
 use crate::error::Error;
@@ -42,15 +43,15 @@ use crate::signal::Signal;
 use crate::watch::{Event, Moment, Policy, Size, Stream, Watcher};
 
 /// Programs that start a pager do so because their output is a terminal. Where ours is not, they would not have.
-const NO_PAGER: &[(&str, &str)] = &[
-    ("PAGER", "cat"),
-    ("GIT_PAGER", "cat"),
-    ("MANPAGER", "cat"),
-    ("SYSTEMD_PAGER", "cat"),
-    ("BAT_PAGER", "cat"),
-    ("DELTA_PAGER", "cat"),
-    ("GH_PAGER", "cat"),
-    ("AWS_PAGER", ""),
+const NO_PAGER: &[&CStr] = &[
+    c"PAGER=cat",
+    c"GIT_PAGER=cat",
+    c"MANPAGER=cat",
+    c"SYSTEMD_PAGER=cat",
+    c"BAT_PAGER=cat",
+    c"DELTA_PAGER=cat",
+    c"GH_PAGER=cat",
+    c"AWS_PAGER=",
 ];
 
 /// The size of a terminal that nobody looks at.
@@ -130,12 +131,7 @@ impl Ground {
     }
 
     /// Starts the command with these output streams. Gives the monitor, the process and its group.
-    fn launch(
-        &self,
-        argv: Vec<OsString>,
-        outputs: [Given; 2],
-        without: &'static [&'static str],
-    ) -> Result<(Monitor, i32, i32), Error> {
+    fn launch(&self, argv: Vec<OsString>, outputs: [Given; 2], without: &[&str]) -> Result<(Monitor, i32, i32), Error> {
         let stdin = match (self.plan.stdin, &self.slave) {
             (Input::Pty, Some(slave)) => Given::This(duplicate(slave)?),
             (Input::Null, _) => Given::Null,
@@ -150,15 +146,16 @@ impl Ground {
             terminal: self.slave.as_ref().map(duplicate).transpose()?,
             place: self.place(),
             foreground: self.takes_terminal || self.terminal.is_none() || self.plan.type_stdin,
-            variables: if self.plan.stdout == Output::SidePty { NO_PAGER.to_vec() } else { Vec::new() },
-            without,
+            environment: Environment::new(if self.plan.stdout == Output::SidePty { NO_PAGER } else { &[] }, without),
         };
         let outer = match (&self.terminal, &self.settings) {
             (Some(terminal), Some(settings)) => Some((duplicate(terminal)?, settings.clone())),
             _ => None,
         };
+        let newcomer =
+            launch.prepare().map_err(|error| cannot_run(&name, error.raw_os_error().unwrap_or(libc::EIO)))?;
         tree::adopt_orphans();
-        let monitor = Monitor::start(launch, outer).map_err(failed("cannot start a process"))?;
+        let monitor = Monitor::start(newcomer, outer).map_err(failed("cannot start a process"))?;
         match monitor.link.next_news() {
             Some(News::Started { pid, group }) => Ok((monitor, pid, group)),
             Some(News::Failed(errno)) => {
@@ -170,6 +167,33 @@ impl Ground {
     }
 }
 
+/// A command that was started, and everything that was opened for it.
+struct Launched {
+    ground: Ground,
+    sources: Vec<Source>,
+    sinks: Vec<Sink>,
+    files: Vec<(File, u64)>,
+    monitor: Monitor,
+    child: i32,
+    group: i32,
+}
+
+impl Launched {
+    // Not inlined: the monitor copies of the stack what it touches, and would have what comes later in between.
+    #[inline(never)]
+    fn new(config: &Config, argv: Vec<OsString>, without: &[&str]) -> Result<Self, Error> {
+        let mut ground = Ground::lay(config)?;
+        let Pieces { sources, sinks, given, files } = outputs(&ground)?;
+        match ground.launch(argv, given, without) {
+            Ok((monitor, child, group)) => Ok(Self { ground, sources, sinks, files, monitor, child, group }),
+            Err(error) => {
+                ground.return_typeahead();
+                Err(error)
+            }
+        }
+    }
+}
+
 impl Session {
     /// Opens everything and starts the command.
     pub(super) fn start(
@@ -177,27 +201,35 @@ impl Session {
         argv: Vec<OsString>,
         inherited: &[RawFd],
         records: &mut Records,
-    ) -> Result<Self, Error> {
+    ) -> Result<Box<Self>, Error> {
         let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        let mut ground = Ground::lay(config)?;
-        let Pieces { sources, sinks, given, files } = outputs(&ground)?;
-        let (monitor, child, group) = match ground.launch(argv, given, records.taken_variables()) {
-            Ok(launched) => launched,
-            Err(error) => {
-                ground.return_typeahead();
-                return Err(error);
-            }
-        };
-        let Ground { own, plan, size, takes_terminal, .. } = ground;
+        let launched = Launched::new(config, argv, records.taken_variables())?;
+        let Ground { own, plan, size, takes_terminal, in_front, .. } = launched.ground;
         if !config.relaunches() {
             let_go(plan, inherited);
         }
         let signals = Signals::catch().map_err(failed("cannot catch signals"))?;
-        let prints_to_terminal = ground.terminal.is_some()
+        let prints_to_terminal = launched.ground.terminal.is_some()
             || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Terminal | Own::OtherTerminal));
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
-        let has_person = own.stdin == Own::Terminal;
-        let mut session = Self {
+        let mut session = Self::around(config, launched, signals, records);
+        session.records.begin(Size { cols: size.cols, rows: size.rows }, &words);
+        session.report(&Event::Started { command: words, pid: session.child });
+        session.set_attended(session.has_person && in_front);
+        if let Err(why) = session.records.listen() {
+            session.tell(Say::Everything, Tone::Remark, &format!("no control socket: {why}"));
+        }
+        Ok(session)
+    }
+
+    /// The session of a command that was started.
+    // Not inlined, for the sake of the stack, as above.
+    #[inline(never)]
+    fn around(config: &Config, launched: Launched, signals: Signals, records: &mut Records) -> Box<Self> {
+        let Launched { ground, sources, sinks, files, monitor, child, group } = launched;
+        let place = ground.place();
+        let Ground { own, plan, size, .. } = ground;
+        Box::new(Self {
             clock: Clock::start(),
             watcher: Watcher::new(Policy {
                 size: Size { cols: size.cols, rows: size.rows },
@@ -208,7 +240,7 @@ impl Session {
             monitor,
             child,
             group,
-            place: ground.place(),
+            place,
             screen: ground.terminal.as_ref().map(|_| 0),
             pty: ground.pty,
             slave: ground.slave,
@@ -223,7 +255,7 @@ impl Session {
             keyboard: Keyboard::default(),
             modes: Modes::default(),
             queries: Queries::default(),
-            has_person,
+            has_person: own.stdin == Own::Terminal,
             attended: false,
             guards: Guards::default(),
             shells: Shells::default(),
@@ -248,14 +280,7 @@ impl Session {
             queue: VecDeque::new(),
             performing: false,
             buffer: Vec::new(),
-        };
-        session.records.begin(Size { cols: size.cols, rows: size.rows }, &words);
-        session.report(&Event::Started { command: words, pid: child });
-        session.set_attended(has_person && ground.in_front);
-        if let Err(why) = session.records.listen() {
-            session.tell(Say::Everything, Tone::Remark, &format!("no control socket: {why}"));
-        }
-        Ok(session)
+        })
     }
 }
 
@@ -285,47 +310,48 @@ fn cannot_run(name: &OsStr, errno: i32) -> Error {
 
 /// What our own standard streams are.
 fn surroundings() -> Surroundings {
-    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
-    let streams = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
+    let streams = STANDARD.map(Looked::at);
     // The first of them is the one we run in; a terminal elsewhere is another matter.
-    let terminal = streams.into_iter().find(|fd| nature(*fd) == Own::Terminal);
-    let own = |fd| match (nature(fd), terminal) {
-        (Own::Terminal, Some(terminal)) if !is_same(terminal, fd) => Own::OtherTerminal,
+    let terminal = streams.iter().find(|stream| stream.nature == Own::Terminal);
+    let own = |stream: &Looked| match (stream.nature, terminal) {
+        (Own::Terminal, Some(terminal)) if !terminal.is_same(stream) => Own::OtherTerminal,
         (nature, _) => nature,
     };
-    let same = is_same(stdout.as_fd(), stderr.as_fd());
-    Surroundings { stdin: own(stdin.as_fd()), stdout: own(stdout.as_fd()), stderr: own(stderr.as_fd()), same }
+    let [stdin, stdout, stderr] = &streams;
+    Surroundings { stdin: own(stdin), stdout: own(stdout), stderr: own(stderr), same: stdout.is_same(stderr) }
 }
 
-fn nature(fd: BorrowedFd<'_>) -> Own {
-    if inherited::was_closed(fd.as_raw_fd()) {
-        return Own::Closed;
+/// A descriptor of ours that was looked at.
+struct Looked {
+    nature: Own,
+    status: Option<FileStat>,
+}
+
+impl Looked {
+    fn at(fd: BorrowedFd<'_>) -> Self {
+        let status = fstat(fd).ok();
+        let nature = match &status {
+            _ if inherited::was_closed(fd.as_raw_fd()) => Own::Closed,
+            _ if isatty(fd).unwrap_or(false) => Own::Terminal,
+            Some(status) => match status.st_mode & libc::S_IFMT {
+                libc::S_IFIFO => Own::Pipe,
+                libc::S_IFSOCK => Own::Socket,
+                libc::S_IFCHR if is_null(status) => Own::Null,
+                _ => Own::File,
+            },
+            None => Own::File,
+        };
+        Self { nature, status }
     }
-    if isatty(fd).unwrap_or(false) {
-        return Own::Terminal;
-    }
-    match status(fd) {
-        Some(metadata) if metadata.file_type().is_fifo() => Own::Pipe,
-        Some(metadata) if metadata.file_type().is_socket() => Own::Socket,
-        Some(metadata) if is_null(&metadata) => Own::Null,
-        _ => Own::File,
+
+    fn is_same(&self, other: &Self) -> bool {
+        let what = |status: &FileStat| (status.st_dev, status.st_ino, status.st_rdev);
+        self.status.as_ref().map(what).is_some_and(|this| other.status.as_ref().map(what) == Some(this))
     }
 }
 
-fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> bool {
-    match (status(one), status(other)) {
-        (Some(one), Some(other)) => (one.dev(), one.ino(), one.rdev()) == (other.dev(), other.ino(), other.rdev()),
-        _ => false,
-    }
-}
-
-fn is_null(metadata: &std::fs::Metadata) -> bool {
-    metadata.file_type().is_char_device()
-        && std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == metadata.rdev())
-}
-
-fn status(fd: BorrowedFd<'_>) -> Option<std::fs::Metadata> {
-    File::from(fd.try_clone_to_owned().ok()?).metadata().ok()
+fn is_null(status: &FileStat) -> bool {
+    stat("/dev/null").is_ok_and(|null| null.st_rdev == status.st_rdev)
 }
 
 fn size(config: &Config, terminal: Option<&Terminal>) -> PtySize {
@@ -399,12 +425,12 @@ fn outputs(ground: &Ground) -> Result<Pieces, Error> {
             }
         })
     };
-    let stdout = give(ground.plan.stdout, io::stdout().as_fd(), Stream::Stdout, None)?;
-    let stderr = give(ground.plan.stderr, io::stderr().as_fd(), Stream::Stderr, Some(&stdout))?;
+    let stdout = give(ground.plan.stdout, STANDARD[1], Stream::Stdout, None)?;
+    let stderr = give(ground.plan.stderr, STANDARD[2], Stream::Stderr, Some(&stdout))?;
     if let (Some(_), None) = (&ground.slave, &ground.terminal) {
         // What is written to a terminal that nobody has is shown where the errors go.
         if sinks.is_empty() {
-            sinks.push(Sink::stream(io::stdout().as_fd()).map_err(&unusable)?);
+            sinks.push(Sink::stream(STANDARD[1]).map_err(&unusable)?);
         }
         sources.push(Source::new(Kind::Terminal, Stream::Stdout, sinks.len() - 1, true));
     }
@@ -442,11 +468,8 @@ fn let_go(plan: Plan, inherited: &[i32]) {
         // SAFETY: these were open when we were started and nothing of ours uses them.
         unsafe { nix::libc::close(*fd) };
     }
-    if !plan.type_stdin {
-        replace_standard_streams(&[0]);
-    }
     // Our sinks have descriptors of their own; a reader of standard output must see its end when they are closed.
-    replace_standard_streams(&[1]);
+    replace_standard_streams(if plan.type_stdin { &[1] } else { &[0, 1] });
 }
 
 fn both<A, B>((one, other): (A, B)) -> (Option<A>, Option<B>) {

@@ -59,14 +59,7 @@ impl Signals {
         for signal in [Nix::SIGSEGV, Nix::SIGBUS] {
             default_action(signal)?;
         }
-        let (read, write) = io::pipe()?;
-        for fd in [read.as_fd(), write.as_fd()] {
-            let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
-            fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
-        }
-        let signals = Self { read };
-        // Closed on drop, where a handler can be sure not to be using it.
-        NOTES.store(write.into_raw_fd(), Ordering::SeqCst);
+        let signals = Self::open()?;
         let caught = (1..=libc::SIGSYS).chain(real_time()).filter(|number| {
             let never = [libc::SIGKILL, libc::SIGSTOP];
             let broken = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
@@ -81,6 +74,27 @@ impl Signals {
         Ok(signals)
     }
 
+    /// Catches SIGCHLD alone, in the monitor.
+    pub fn catch_children() -> io::Result<Self> {
+        let signals = Self::open()?;
+        handle(libc::SIGCHLD);
+        let mut child = SigSet::empty();
+        child.add(Nix::SIGCHLD);
+        child.thread_unblock()?;
+        Ok(signals)
+    }
+
+    fn open() -> io::Result<Self> {
+        let (read, write) = io::pipe()?;
+        for fd in [read.as_fd(), write.as_fd()] {
+            let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
+            fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+        }
+        // Closed on drop, where a handler can be sure not to be using it.
+        NOTES.store(write.into_raw_fd(), Ordering::SeqCst);
+        Ok(Self { read })
+    }
+
     /// Holds back TTOU, or lets it through. While it is held back we may write to a terminal in whose background we
     /// are; caught and not held back, the write would be tried again for ever.
     pub fn hold_terminal_output(hold: bool) {
@@ -88,6 +102,11 @@ impl Signals {
         this.add(Nix::SIGTTOU);
         let how = if hold { SigmaskHow::SIG_BLOCK } else { SigmaskHow::SIG_UNBLOCK };
         let _ = sigprocmask(how, Some(&this), None);
+    }
+
+    /// Forgets those that have arrived: that there was one is enough.
+    pub fn forget(&self) {
+        while let Ok(1..) = (&self.read).read(&mut [0; 16 * SIZE]) {}
     }
 
     /// The signals that have arrived since the last call.

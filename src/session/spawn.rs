@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 
+use super::environment::Environment;
 use super::place::Place;
 use super::{beside, inherited};
 
@@ -22,10 +23,8 @@ pub struct Launch {
     pub place: Place,
     /// Whether it starts in the foreground of its terminal.
     pub foreground: bool,
-    /// Variables that differ from ours.
-    pub variables: Vec<(&'static str, &'static str)>,
-    /// Variables of ours that it does not get.
-    pub without: &'static [&'static str],
+    /// Its variables, where they are not ours.
+    pub environment: Option<Environment>,
 }
 
 /// What one of the command's standard streams is.
@@ -42,92 +41,74 @@ pub enum Given {
 }
 
 impl Launch {
-    /// Starts it in the process group `group`, or one of its own where that is none. Gives its process id.
-    ///
-    /// Called by the monitor, with every signal blocked.
-    pub fn start(&mut self, group: Option<i32>) -> io::Result<i32> {
-        for (name, value) in &self.variables {
-            // Not through `Command`: it would sort the environment.
-            // SAFETY: the monitor has one thread.
-            unsafe { std::env::set_var(name, value) };
-        }
-        for name in self.without {
-            // SAFETY: the monitor has one thread.
-            unsafe { std::env::remove_var(name) };
-        }
-        let mut streams = Vec::with_capacity(3);
-        for (number, given) in (0..).zip(&mut self.streams) {
-            streams.push(match std::mem::replace(given, Given::Closed) {
-                Given::This(fd) => Stream::This(fd),
-                Given::Ours => Stream::Ours,
-                Given::Null => {
-                    let null = File::options().read(number == 0).write(number != 0).open("/dev/null")?;
-                    Stream::This(null.into())
-                }
-                Given::Closed => Stream::Closed,
-            });
-        }
+    /// Makes everything that the new process needs before it is there: until it becomes the command it can only make
+    /// system calls.
+    pub fn prepare(self) -> io::Result<Newcomer> {
         let words: Result<Vec<CString>, _> = self.argv.iter().map(|word| CString::new(word.as_bytes())).collect();
-        let newcomer = Newcomer {
-            words: words?,
+        let words = words?;
+        let arguments = words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect();
+        let mut streams = self.streams;
+        for (number, stream) in streams.iter_mut().enumerate() {
+            if matches!(stream, Given::Null) {
+                let null = File::options().read(number == 0).write(number != 0).open("/dev/null")?;
+                *stream = Given::This(null.into());
+            }
+        }
+        Ok(Newcomer {
+            _words: words,
+            arguments,
+            variables: self.environment.as_ref().map(Environment::pointers),
             streams,
-            terminal: self.terminal.as_ref().map(AsRawFd::as_raw_fd),
+            terminal: self.terminal,
             place: self.place,
-            group,
             foreground: self.foreground,
-        };
-        newcomer.start()
+        })
     }
 }
 
-/// What one of the new process's standard streams becomes.
-enum Stream {
-    This(OwnedFd),
-    Ours,
-    Closed,
-}
-
-/// Everything the new process needs, made before it is there: until it becomes the command it can only make system
-/// calls.
-struct Newcomer {
-    words: Vec<CString>,
-    streams: Vec<Stream>,
-    terminal: Option<RawFd>,
-    place: Place,
-    group: Option<i32>,
+/// The process that is to become the command.
+#[derive(Debug)]
+pub struct Newcomer {
+    /// What `arguments` lead to.
+    _words: Vec<CString>,
+    arguments: Vec<*const libc::c_char>,
+    variables: Option<Vec<*const libc::c_char>>,
+    streams: [Given; 3],
+    /// The terminal that is to control it.
+    pub terminal: Option<OwnedFd>,
+    /// Where it stands.
+    pub place: Place,
     foreground: bool,
 }
 
 impl Newcomer {
-    fn start(&self) -> io::Result<i32> {
-        let mut words: Vec<*const libc::c_char> = self.words.iter().map(|word| word.as_ptr()).collect();
-        words.push(std::ptr::null());
+    /// Starts it in the process group `group`, or one of its own where that is none. Gives its process id.
+    ///
+    /// Called by the monitor, with every signal blocked.
+    pub fn start(&self, group: Option<i32>) -> io::Result<i32> {
         // Where the kernel does not know what to do with a file, `execvp` asks a shell, with the words on its stack.
-        beside::become_another(words.len() * 2 * size_of::<usize>(), || match self.prepare() {
-            Ok(()) => {
-                // SAFETY: `words` are valid strings that end with a null pointer. On success this does not return.
-                unsafe { libc::execvp(words[0], words.as_ptr()) };
-                io::Error::last_os_error()
-            }
+        let stack = self.arguments.len() * 2 * size_of::<usize>();
+        beside::become_another(stack, || match self.make_ready(group) {
+            Ok(()) => execute(&self.arguments, self.variables.as_deref()),
             Err(error) => error,
         })
     }
 
     /// In the new process, just before it becomes the command.
-    fn prepare(&self) -> io::Result<()> {
+    fn make_ready(&self, group: Option<i32>) -> io::Result<()> {
         for (number, stream) in (0..).zip(&self.streams) {
             let result = match stream {
                 // SAFETY: dup2 takes two numbers; the descriptor that is replaced is this process's alone.
-                Stream::This(fd) => unsafe { libc::dup2(fd.as_raw_fd(), number) },
-                Stream::Ours | Stream::Closed => 0,
+                Given::This(fd) => unsafe { libc::dup2(fd.as_raw_fd(), number) },
+                Given::Ours | Given::Null | Given::Closed => 0,
             };
             if result == -1 {
                 return Err(io::Error::last_os_error());
             }
         }
-        take_place(self.place, self.group, self.foreground, self.terminal)?;
+        take_place(self.place, group, self.foreground, self.terminal.as_ref().map(AsRawFd::as_raw_fd))?;
         for (number, stream) in (0..).zip(&self.streams) {
-            if matches!(stream, Stream::Closed) {
+            if matches!(stream, Given::Closed) {
                 // SAFETY: the descriptor is one of ours that idlewatch was started without; nobody uses it.
                 unsafe { libc::close(number) };
             }
@@ -137,6 +118,26 @@ impl Newcomer {
         inherited::restore_signals();
         Ok(())
     }
+}
+
+/// Becomes the command of these words, with these variables or ours; both end with a null pointer. Gives why it could
+/// not.
+fn execute(words: &[*const libc::c_char], environment: Option<&[*const libc::c_char]>) -> io::Error {
+    match environment {
+        // SAFETY: both are pointers to strings and end with a null pointer. On success this does not return.
+        #[cfg(target_os = "linux")]
+        Some(variables) => unsafe { libc::execvpe(words[0], words.as_ptr(), variables.as_ptr()) },
+        #[cfg(not(target_os = "linux"))]
+        Some(variables) => {
+            // SAFETY: they outlive this process, which becomes another program or ends.
+            unsafe { crate::variables::replace(variables.as_ptr()) };
+            // SAFETY: as below.
+            unsafe { libc::execvp(words[0], words.as_ptr()) }
+        }
+        // SAFETY: `words` are pointers to strings and end with a null pointer. On success this does not return.
+        None => unsafe { libc::execvp(words[0], words.as_ptr()) },
+    };
+    io::Error::last_os_error()
 }
 
 /// Goes to where the command is to stand. Every signal is blocked: a process in the background that takes the

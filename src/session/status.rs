@@ -1,6 +1,7 @@
 //! How the program itself ends: with a code, or of the signal that ended the command.
 
 use std::fmt;
+use std::io::Write;
 
 use crate::signal::Signal;
 
@@ -35,7 +36,13 @@ impl Status {
     /// Ends this process in the same way.
     pub fn leave(self) -> ! {
         match self {
-            Self::Code(code) => std::process::exit(i32::from(code)),
+            Self::Code(code) => {
+                // What was printed and is not written yet. Nothing else of ours is to be done at the end, and what the
+                // C library does there is for those who have something.
+                let _ = std::io::stdout().flush();
+                // SAFETY: _exit does not return and runs no code of ours.
+                unsafe { libc::_exit(code.into()) }
+            }
             Self::Signal(signal) => die_of(signal),
         }
     }

@@ -29,9 +29,7 @@ struct Changed {
 impl Terminal {
     /// The terminal among our standard streams, or else the controlling one.
     pub fn find() -> Option<Self> {
-        let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
-        let streams = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];
-        let fd = match streams.into_iter().find(|fd| isatty(fd).unwrap_or(false)) {
+        let fd = match STANDARD.into_iter().find(|fd| isatty(fd).unwrap_or(false)) {
             Some(fd) => reopen(fd).ok()?,
             None => open("/dev/tty".as_ref()).ok()?.into(),
         };
@@ -200,6 +198,11 @@ fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 fn open(name: &std::path::Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK).open(name)
 }
+
+/// Our standard input, output and error. Rust's own would make room for what they read and write.
+// SAFETY: they are open from the first moment to the last: what was closed is /dev/null, and nothing closes them.
+pub const STANDARD: [BorrowedFd<'static>; 3] =
+    [unsafe { BorrowedFd::borrow_raw(0) }, unsafe { BorrowedFd::borrow_raw(1) }, unsafe { BorrowedFd::borrow_raw(2) }];
 
 /// Puts /dev/null in place of these standard streams, so that we hold nothing open that is not ours.
 pub fn replace_standard_streams(streams: &[i32]) {

@@ -39,8 +39,11 @@ pub(super) struct Cursor {
 }
 
 /// The emulated screen.
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Screen {
     terminal: Option<avt::Terminal>,
+    /// Nothing was ever shown: there is no emulator yet, since most of what a short command needs would be for it.
+    blank: bool,
     size: Size,
     /// How many lines are kept that scrolled off.
     above: usize,
@@ -103,10 +106,10 @@ impl Screen {
     /// A blank screen that keeps so many lines above it.
     pub(super) fn new(size: Size, above: usize) -> Self {
         let size = clamp(size);
-        let terminal = avt::Terminal::with_scrollback(size.cols.into(), size.rows.into(), Some(above)).ok();
         let touched = Touched(vec![true; size.rows.into()]);
         Self {
-            terminal,
+            terminal: None,
+            blank: true,
             size,
             above,
             margins: false,
@@ -125,7 +128,7 @@ impl Screen {
 
     /// Whether the emulator broke; there is nothing to see from then on.
     pub(super) const fn is_lost(&self) -> bool {
-        self.terminal.is_none()
+        self.terminal.is_none() && !self.blank
     }
 
     /// Scrolling is confined to a part of the screen, or no longer.
@@ -140,6 +143,10 @@ impl Screen {
         // Only another height ends a scroll region.
         self.margins &= size.rows == self.size.rows;
         self.size = size;
+        if self.blank {
+            self.touched = Touched(vec![true; size.rows.into()]);
+            return;
+        }
         self.contained(|terminal, touched| terminal.resize_with(size.cols.into(), size.rows.into(), touched));
     }
 
@@ -230,6 +237,10 @@ impl Screen {
     }
 
     fn contained(&mut self, work: impl FnOnce(&mut avt::Terminal, &mut Touched)) {
+        if std::mem::take(&mut self.blank) {
+            let Size { cols, rows } = self.size;
+            self.terminal = avt::Terminal::with_scrollback(cols.into(), rows.into(), Some(self.above)).ok();
+        }
         let Some(terminal) = self.terminal.as_mut() else { return };
         CONTAINED.set(true);
         let touched = &mut self.touched;
@@ -254,12 +265,18 @@ impl Screen {
 
     /// The visible rows as text, without trailing blanks.
     pub(super) fn rows(&self) -> Vec<String> {
+        if self.blank {
+            return vec![String::new(); self.size.rows.into()];
+        }
         let Some(terminal) = &self.terminal else { return Vec::new() };
         terminal.screen().visible_lines().map(|line| line.text().trim_end().to_owned()).collect()
     }
 
     /// The visible rows in their colours, and what scrolled off above them.
     pub(super) fn picture(&self) -> Picture {
+        if self.blank {
+            return Picture { cols: self.size.cols, cursor: Some((0, 0)), ..Picture::default() };
+        }
         let Some(terminal) = &self.terminal else { return Picture::default() };
         let cell = |cell: &avt::Cell| (cell.width() > 0).then(|| (cell.char(), cell.width() > 1, style(*cell.pen())));
         let lines = terminal.screen().visible_lines();
@@ -288,6 +305,10 @@ impl Screen {
 
     /// Reads the rows that were written to.
     fn read(&mut self) {
+        if self.blank {
+            self.rows.resize_with(self.size.rows.into(), Row::default);
+            return;
+        }
         let Some(terminal) = &self.terminal else {
             self.rows.clear();
             return;
@@ -358,6 +379,28 @@ pub(super) mod tests {
         screen.show();
         screen.lines_into(&mut lines);
         lines.into_iter().map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn before_the_first_output_it_is_an_emulator_that_has_shown_nothing() {
+        let (mut blank, mut shown) = (Screen::new(SIZE, 3), Screen::new(SIZE, 3));
+        shown.contained(|_, _| ());
+        for size in [SIZE, Size { cols: 30, rows: 7 }] {
+            blank.resize(size);
+            shown.resize(size);
+            assert!(blank.terminal.is_none() && shown.terminal.is_some());
+            assert!(!blank.is_lost() && !blank.is_alternate());
+            assert_eq!(blank.rows(), shown.rows());
+            assert_eq!(blank.cursor(), shown.cursor());
+            assert_eq!(blank.picture(), shown.picture());
+            assert_eq!(texts(&mut blank), texts(&mut shown));
+        }
+        for screen in [&mut blank, &mut shown] {
+            screen.text("a line that is longer than it was wide");
+            screen.show();
+        }
+        assert_eq!(blank.rows(), shown.rows());
+        assert_eq!(texts(&mut blank), texts(&mut shown));
     }
 
     #[test]

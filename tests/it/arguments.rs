@@ -66,3 +66,28 @@ fn help_and_version_are_printed_and_succeed() {
         assert!(String::from_utf8_lossy(&output.stdout).contains(says));
     }
 }
+
+#[test]
+fn help_is_printed_whole_and_a_reader_that_left_is_no_failure() {
+    let output = Run::script("bash", "set -o pipefail; $IW --help | tail -1").output();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).trim_end().ends_with("beats the file."), "{output:?}");
+    // The reader is gone before anything is written.
+    let gone = "exec 3> >(:); wait $!; \"$IW\" --help >&3; echo $?; \"$IW\" --print-config >&3 2>&1; echo $?";
+    let output = Run::script("bash", gone).output();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0\n0\n");
+}
+
+#[test]
+fn what_is_said_before_a_command_runs_does_not_go_to_what_it_opened() {
+    // Where a standard stream is closed, the next that is opened would take its place.
+    for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+        let folder = tempfile::tempdir().unwrap();
+        let script = format!(
+            "\"$IW\" --events events --idle nonsense -- true {closed}; \"$IW\" --events events -- true {closed}; cat events"
+        );
+        let output = Run::script("sh", &script).folder(folder.path()).output();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.lines().count() > 1 && text.lines().all(|line| line.starts_with("{\"v\":1")), "{closed}: {text}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The command finds its surroundings as idlewatch found them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::support::{Run, has};
 
@@ -35,6 +36,31 @@ fn the_environment_is_kept() {
     // With a terminal there is no reason to keep pagers away either.
     let [bare, wrapped] = Run::both(&[], &["env"]);
     assert_eq!(wrapped.in_terminal().finish().0, bare.in_terminal().finish().0);
+}
+
+#[test]
+fn variables_stay_in_their_order_where_pagers_are_kept_away() {
+    let script = "exec env -i PATH=\"$PATH\" Z=1 PAGER=less A=2 \"$IW\" -- env";
+    let output = Run::script("sh", script).output();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let variables: Vec<&str> = text.lines().skip(1).collect();
+    let added = ["GIT_PAGER", "MANPAGER", "SYSTEMD_PAGER", "BAT_PAGER", "DELTA_PAGER", "GH_PAGER"];
+    let mut expected: Vec<String> = ["Z=1", "PAGER=cat", "A=2"].map(ToOwned::to_owned).into();
+    expected.extend(added.map(|name| format!("{name}=cat")));
+    expected.push("AWS_PAGER=".to_owned());
+    assert_eq!(variables, expected);
+}
+
+#[test]
+fn a_script_that_names_no_interpreter_is_run_by_the_shell_with_the_same_variables() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script");
+    fs::write(&script, "echo \"$0 $* $PAGER $A\"").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let run = Run::new(&[], &["./script", "one", "two three"]).folder(folder.path()).variable("A", "b");
+    assert_eq!(String::from_utf8_lossy(&run.output().stdout), "./script one two three cat b\n");
+    let text = run.variable("PAGER", "more").in_terminal().finish().0;
+    assert_eq!(text, "./script one two three more b\r\n");
 }
 
 #[test]

@@ -79,8 +79,6 @@ fn bar(html: &mut String, portion: &Portion, most: u64, from: f64, to: f64) {
     if portion.bytes == 0 && !portion.progress {
         return;
     }
-    #[allow(clippy::cast_precision_loss, reason = "a drawing has fewer points than that")]
-    let size = |bytes: u64| (bytes as f64).ln_1p();
     let height = if most == 0 { 4.0 } else { (BARS * size(portion.bytes) / size(most)).max(4.0) };
     let class = if portion.progress { "counts" } else { "passes" };
     let _ = writeln!(
@@ -89,6 +87,16 @@ fn bar(html: &mut String, portion: &Portion, most: u64, from: f64, to: f64) {
         BARS - height,
         (to - from).max(0.5),
     );
+}
+
+/// The logarithm to the base of two of one more than this, with a straight line from each power of two to the next: for
+/// a drawing that is near enough, and the program needs no library of mathematics, which would be loaded at every start.
+fn size(bytes: u64) -> f64 {
+    let number = bytes.saturating_add(1);
+    let whole = number.ilog2();
+    #[allow(clippy::cast_precision_loss, reason = "a drawing has fewer points than that")]
+    let part = number as f64 / (1_u64 << whole) as f64;
+    f64::from(whole) + part - 1.0
 }
 
 const fn mark(event: &Event) -> Option<&'static str> {
