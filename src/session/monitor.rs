@@ -7,9 +7,11 @@
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal as Nix};
 use nix::sys::termios::Termios;
 use nix::unistd::{ForkResult, Pid, fork, getpgrp, setsid, tcsetpgrp};
 
@@ -17,7 +19,7 @@ use super::beside::StandIn;
 use super::inherited;
 use super::link::{Link, News, Order};
 use super::place::Place;
-use super::signals::{self, Signals, send};
+use super::signals::{self, send};
 use super::spawn::{Newcomer, take_terminal};
 use super::terminal;
 use super::tree;
@@ -81,7 +83,7 @@ impl Watchman {
         // At once: idlewatch has things to do of its own meanwhile.
         self.link.report(News::Started { pid: self.child, group: self.group });
         self.let_go(outer);
-        let Ok(children) = Signals::catch_children() else { return self.end_everything(outer) };
+        let Ok(children) = child_signals() else { return self.end_everything(outer) };
         loop {
             let alone = self.reap();
             if alone && self.child == -1 && outer.is_none() {
@@ -96,7 +98,7 @@ impl Watchman {
             }
             let ordered = fds[0].any().unwrap_or(true);
             if fds[1].any().unwrap_or(true) {
-                children.forget();
+                let _ = nix::unistd::read(&children, &mut [0; 64]);
             }
             if ordered {
                 match self.link.next_order() {
@@ -223,4 +225,14 @@ impl Watchman {
             terminal::give_back(fd, found);
         }
     }
+}
+
+/// SIGCHLD, turned into something `poll` can see.
+fn child_signals() -> io::Result<UnixStream> {
+    let (read, write) = UnixStream::pair()?;
+    signal_hook::low_level::pipe::register(libc::SIGCHLD, write)?;
+    let mut child = SigSet::empty();
+    child.add(Nix::SIGCHLD);
+    child.thread_unblock()?;
+    Ok(read)
 }

@@ -74,16 +74,6 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Catches SIGCHLD alone, in the monitor.
-    pub fn catch_children() -> io::Result<Self> {
-        let signals = Self::open()?;
-        handle(libc::SIGCHLD);
-        let mut child = SigSet::empty();
-        child.add(Nix::SIGCHLD);
-        child.thread_unblock()?;
-        Ok(signals)
-    }
-
     fn open() -> io::Result<Self> {
         let (read, write) = io::pipe()?;
         for fd in [read.as_fd(), write.as_fd()] {
@@ -102,11 +92,6 @@ impl Signals {
         this.add(Nix::SIGTTOU);
         let how = if hold { SigmaskHow::SIG_BLOCK } else { SigmaskHow::SIG_UNBLOCK };
         let _ = sigprocmask(how, Some(&this), None);
-    }
-
-    /// Forgets those that have arrived: that there was one is enough.
-    pub fn forget(&self) {
-        while let Ok(1..) = (&self.read).read(&mut [0; 16 * SIZE]) {}
     }
 
     /// The signals that have arrived since the last call.
