@@ -66,6 +66,8 @@ impl Session {
         self.keep_usable_settings();
         self.return_typeahead();
         self.monitor.link.order(Order::Finish);
+        // Before our side of the terminal is closed: until the monitor has taken it away from them, that would be a
+        // hangup for those who live on.
         bury(&self.monitor);
         self.finished = true;
         let outcome = match (self.reason, self.ended) {
