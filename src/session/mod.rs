@@ -304,9 +304,10 @@ impl Session {
         if self.shared && self.sources[index].is_terminal() {
             self.share_output();
         }
+        let busy = self.sources[index].is_busy(self.clock.now());
         let source = &self.sources[index];
         let (count, found) = match source.fd(self.pty.as_ref()) {
-            Some(fd) => pass_portion(fd, &mut self.sinks[source.sink], &mut buffer),
+            Some(fd) => pass_portion(fd, &mut self.sinks[source.sink], &mut buffer, busy),
             None => (0, Found::End),
         };
         let bytes = &buffer[..count];

@@ -105,9 +105,11 @@ impl Modes {
                     &bytes[scan::escape(bytes)..]
                 };
                 let reset = bytes.len() > after_reset;
-                if let (Some(style), true) = (scan::look(bytes), reset) {
-                    // It only sets attributes, and they are reset later.
-                    bytes = &bytes[style..];
+                if let Some((length, last)) = scan::numbers(bytes)
+                    && (last != b'm' || reset)
+                {
+                    // It moves or erases; or it sets attributes, which are reset later.
+                    bytes = &bytes[length..];
                     continue;
                 }
                 if bytes.is_empty() {

@@ -1,12 +1,13 @@
 //! The byte path: from the command to the outer world, and from the keyboard to the command.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use nix::errno::Errno;
 
 use super::pty::Pty;
 use super::sink::Sink;
-use crate::watch::Stream;
+use crate::watch::{Moment, Stream};
 
 /// How much is read before anything else gets a turn. A pty gives 4 KiB at a time, so this is many reads and one
 /// write.
@@ -21,6 +22,8 @@ pub struct Source {
     pub sink: usize,
     /// Questions to the terminal that are printed here are ours to answer: nobody else sees them.
     pub answer: bool,
+    /// When it was last read.
+    last: Option<Moment>,
 }
 
 /// What a source is made of.
@@ -38,7 +41,12 @@ pub enum Kind {
 impl Source {
     /// A source that is open.
     pub fn new(kind: Kind, stream: Stream, sink: usize, answer: bool) -> Self {
-        Self { kind, stream, sink, answer }
+        Self { kind, stream, sink, answer, last: None }
+    }
+
+    /// Whether it is read again so soon that the command is in the middle of something.
+    pub fn is_busy(&mut self, now: Moment) -> bool {
+        self.last.replace(now).is_some_and(|last| now.since(last) < SOON)
     }
 
     /// What to poll and read; `terminal` is the session's.
@@ -90,10 +98,12 @@ pub enum Found {
 const LITTLE: usize = 512;
 /// A pty never gives more at a time.
 const READ: usize = 4096;
+/// A person's keys and a spinner's frames are further apart than this.
+const SOON: Duration = Duration::from_micros(500);
 
 /// Passes on what is there, at most a portion, into `sink`. Leaves it in `buffer` too, which grows as it is needed: gives
-/// how much of it that is.
-pub fn pass_portion(fd: BorrowedFd<'_>, sink: &mut Sink, buffer: &mut Vec<u8>) -> (usize, Found) {
+/// how much of it that is. Where the source is not `busy`, a little is taken for all there is.
+pub fn pass_portion(fd: BorrowedFd<'_>, sink: &mut Sink, buffer: &mut Vec<u8>, busy: bool) -> (usize, Found) {
     let (mut filled, mut passed) = (0, 0);
     let found = loop {
         if buffer.len() - filled < READ {
@@ -106,12 +116,12 @@ pub fn pass_portion(fd: BorrowedFd<'_>, sink: &mut Sink, buffer: &mut Vec<u8>) -
             Ok(0) => break Found::End,
             Ok(count) => {
                 filled += count;
-                // A key's echo is passed on at once. Whether more has come meanwhile is asked of the source itself:
-                // a program that writes line by line is read line by line, without waiting in between.
+                // A key's echo is passed on at once. A program that writes line by line is read line by line, and
+                // whether more has come meanwhile is asked of the source itself, without waiting in between.
                 if count < LITTLE {
                     sink.take(&buffer[passed..filled]);
                     passed = filled;
-                    if sink.is_behind() || sink.broken().is_some() {
+                    if !busy || sink.is_behind() || sink.broken().is_some() {
                         break Found::More;
                     }
                 }

@@ -58,12 +58,19 @@ pub(crate) fn plain(bytes: &[u8]) -> usize {
     position(bytes, |word| below(word, b' ') | above(word, b'~'), |byte| !matches!(byte, b' '..=b'~'))
 }
 
+/// The length of a control sequence at the beginning of `bytes` that has numbers in it and nothing else, and its last
+/// byte.
+#[inline]
+pub(crate) fn numbers(bytes: &[u8]) -> Option<(usize, u8)> {
+    let body = bytes.strip_prefix(b"\x1b[")?;
+    let end = position(body, |word| above(word ^ all(b'0'), b';' ^ b'0'), |byte| !matches!(byte, b'0'..=b';'));
+    body.get(end).filter(|last| matches!(last, b'@'..=b'~')).map(|last| (end + 3, *last))
+}
+
 /// The length of a sequence at the beginning of `bytes` that only says how the text after it looks.
 #[inline]
 pub(crate) fn look(bytes: &[u8]) -> Option<usize> {
-    let body = bytes.strip_prefix(b"\x1b[")?;
-    let end = position(body, |word| above(word ^ all(b'0'), b';' ^ b'0'), |byte| !matches!(byte, b'0'..=b';'));
-    (body.get(end) == Some(&b'm')).then_some(end + 3)
+    numbers(bytes).filter(|(_, last)| *last == b'm').map(|(length, _)| length)
 }
 
 #[cfg(test)]
