@@ -304,8 +304,8 @@ impl Session {
         if self.shared && self.sources[index].is_terminal() {
             self.share_output();
         }
-        let busy = self.sources[index].is_busy(self.clock.now());
         let source = &self.sources[index];
+        let busy = source.is_busy(self.clock.now());
         let (count, found) = match source.fd(self.pty.as_ref()) {
             Some(fd) => pass_portion(fd, &mut self.sinks[source.sink], &mut buffer, busy),
             None => (0, Found::End),
@@ -334,6 +334,7 @@ impl Session {
         if found == Found::End {
             self.end_of(index);
         }
+        self.sources[index].was_read(self.clock.now());
         self.buffer = buffer;
         found
     }

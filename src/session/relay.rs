@@ -22,7 +22,7 @@ pub struct Source {
     pub sink: usize,
     /// Questions to the terminal that are printed here are ours to answer: nobody else sees them.
     pub answer: bool,
-    /// When it was last read.
+    /// Until when it was last read.
     last: Option<Moment>,
 }
 
@@ -44,9 +44,14 @@ impl Source {
         Self { kind, stream, sink, answer, last: None }
     }
 
-    /// Whether it is read again so soon that the command is in the middle of something.
-    pub fn is_busy(&mut self, now: Moment) -> bool {
-        self.last.replace(now).is_some_and(|last| now.since(last) < SOON)
+    /// Whether it is ready again so soon after it was read that the command is in the middle of something.
+    pub fn is_busy(&self, now: Moment) -> bool {
+        self.last.is_some_and(|last| now.since(last) < SOON)
+    }
+
+    /// Notes that it was read until now.
+    pub fn was_read(&mut self, now: Moment) {
+        self.last = Some(now);
     }
 
     /// What to poll and read; `terminal` is the session's.

@@ -145,8 +145,15 @@ impl Sink {
     fn write(&mut self, bytes: &[u8]) -> usize {
         let mut done = 0;
         while self.broken.is_none() && done < bytes.len() {
+            let left = bytes.len() - done;
             match self.write_once(&bytes[done..]) {
-                Ok(count) => done += count,
+                Ok(count) => {
+                    done += count;
+                    // It is full, and would only say so. What is shared is written in pieces, whether it is full or not.
+                    if count < left && !matches!(self.how, How::Shared) {
+                        break;
+                    }
+                }
                 Err(Errno::EINTR) => {}
                 Err(Errno::EAGAIN) => break,
                 Err(error) => self.broken = Some(error),
