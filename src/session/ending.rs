@@ -8,7 +8,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::link::Order;
 use super::notes::Tone;
 use super::records::Records;
-use super::relay::Found;
 use super::setup::bury;
 use super::signals::{Origin, Signals};
 use super::{Outcome, Session, Status, tree, typeahead};
@@ -19,7 +18,7 @@ use crate::watch::{Event, Moment};
 
 /// More than any pipe or terminal of the kernel holds. Whatever the command wrote before it ended is within this;
 /// what comes after is from those it left behind.
-const MOST_LEFT: usize = 2 * 1024 * 1024;
+const MOST_LEFT: u64 = 2 * 1024 * 1024;
 
 /// How long killed processes may take to disappear before they are reported as staying.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -99,10 +98,11 @@ impl Session {
             let mut left = MOST_LEFT;
             while left > 0 {
                 self.make_room(index);
-                if self.relay(index) != Found::More {
+                let before = self.records.tally.output;
+                if !self.relay(index).may_be_more() {
                     break;
                 }
-                left = left.saturating_sub(self.buffer.len());
+                left = left.saturating_sub(self.records.tally.output - before);
             }
         }
     }

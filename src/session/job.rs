@@ -9,7 +9,6 @@ use nix::unistd::{Pid, getpid};
 use super::link::Order;
 use super::place::Place;
 use super::pty::Pty;
-use super::relay::Found;
 use super::signals::{self, Signals};
 use super::terminal::Terminal;
 use super::{Observation, Session, Signal};
@@ -149,7 +148,7 @@ impl Session {
     /// Passes on what is there, so that it is shown under the settings it was printed for.
     fn relay_all(&mut self) {
         for index in 0..self.sources.len() {
-            while self.sinks[self.sources[index].sink].has_room() && self.relay(index) == Found::More {}
+            while self.sinks[self.sources[index].sink].has_room() && self.relay(index).may_be_more() {}
         }
     }
 

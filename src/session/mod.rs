@@ -83,7 +83,7 @@ use self::pty::Pty;
 use self::queries::Queries;
 use self::ready::Watched;
 use self::records::Records;
-use self::relay::{Found, Keyboard, Source, pass_portion};
+use self::relay::{Found, Keyboard, Passed, Source};
 use self::shell::Shells;
 use self::signals::Origin;
 use crate::control::{Server, TRY_AGAIN};
@@ -178,10 +178,11 @@ struct Session {
     queue: VecDeque<Action>,
     /// Somebody further up is at it.
     performing: bool,
-    /// What was passed on last.
-    buffer: Vec<u8>,
+    passed: Passed,
 }
 
+/// If a reader that had enough takes no more within this, what it was given so far is looked at.
+const A_MOMENT: Duration = Duration::from_millis(2);
 /// How often the rest of a tree that is being ended is looked at.
 const RESCAN: Duration = Duration::from_millis(20);
 
@@ -202,12 +203,19 @@ impl Session {
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             self.gaps.asleep = now;
-            let ready = self.wait(wake.map(|moment| moment.since(now)));
+            let unseen = self.passed.bytes().map(|_| now + A_MOMENT);
+            let ready = self.wait(wake.into_iter().chain(unseen).min().map(|moment| moment.since(now)));
             self.notice_gaps(wake);
+            if !ready.iter().any(|(what, _)| matches!(what, Watched::Source(_) | Watched::Sink(_))) {
+                self.understand();
+            }
             for (what, events) in ready {
                 self.attend(what, events);
             }
             let now = self.clock.now();
+            if self.passed.is_due(now) {
+                self.understand();
+            }
             if self.progress.is_some_and(|(_, next)| now >= next) {
                 self.tell_progress(now);
             }
@@ -229,6 +237,7 @@ impl Session {
                 }
             }
         }
+        self.understand();
     }
 
     fn notice_gaps(&mut self, wake: Option<Moment>) {
@@ -240,6 +249,10 @@ impl Session {
     }
 
     fn attend(&mut self, what: Watched, events: PollFlags) {
+        // In the order in which it happened: nothing else is looked at before what was printed.
+        if !matches!(what, Watched::Source(_) | Watched::Sink(_)) {
+            self.understand();
+        }
         match what {
             Watched::Signals => {
                 for (signal, origin) in self.signals.arrived() {
@@ -255,7 +268,7 @@ impl Session {
                 }
             }
             Watched::Source(index) => {
-                self.relay(index);
+                self.pass_on(index);
             }
             Watched::Records => self.records.flush(),
             Watched::Sink(index) => {
@@ -298,21 +311,44 @@ impl Session {
         }
     }
 
-    /// Passes on a portion of what the command printed, then lets the watcher see it.
+    /// Passes on what the command printed and looks at it.
     fn relay(&mut self, index: usize) -> Found {
-        let mut buffer = std::mem::take(&mut self.buffer);
+        let found = self.pass_on(index);
+        self.understand();
+        found
+    }
+
+    /// Passes on what the command printed. Looks at it too, unless the reader has enough for the moment: then more is
+    /// to come as soon as it has not, and all that is looked at together.
+    fn pass_on(&mut self, index: usize) -> Found {
+        if !self.passed.is_from(index) {
+            self.understand();
+        }
         if self.shared && self.sources[index].is_terminal() {
             self.share_output();
         }
-        let source = &self.sources[index];
-        let busy = source.is_busy(self.clock.now());
-        let (count, found) = match source.fd(self.pty.as_ref()) {
-            Some(fd) => pass_portion(fd, &mut self.sinks[source.sink], &mut buffer, busy),
-            None => (0, Found::End),
+        let (source, now) = (&self.sources[index], self.clock.now());
+        let (sink, busy) = (source.sink, source.is_busy(now));
+        let found = match source.fd(self.pty.as_ref()) {
+            Some(fd) => self.passed.pass(fd, index, now, busy, &mut self.sinks[sink]),
+            None => Found::End,
         };
-        let bytes = &buffer[..count];
-        if !bytes.is_empty() {
-            let (stream, sink, answer) = (source.stream, source.sink, source.answer);
+        if found != Found::Full || self.passed.is_full() {
+            self.understand();
+        }
+        self.check_sink(sink);
+        if found == Found::End {
+            self.end_of(index);
+        }
+        self.sources[index].was_read(self.clock.now());
+        found
+    }
+
+    /// Looks at what was passed on: what it leaves the terminal in, and what the watcher makes of it.
+    fn understand(&mut self) {
+        let passed = std::mem::take(&mut self.passed);
+        if let Some((index, bytes)) = passed.bytes() {
+            let Source { stream, answer, .. } = self.sources[index];
             self.records.tally.output += bytes.len() as u64;
             if self.sources[index].is_terminal() {
                 self.modes.follow(bytes);
@@ -322,7 +358,6 @@ impl Session {
                 }
                 self.show_prompt();
             }
-            self.check_sink(sink);
             if let Some(heartbeat) = &mut self.heartbeat {
                 heartbeat.printed(self.clock.now(), stream, bytes);
             }
@@ -331,12 +366,7 @@ impl Session {
                 self.answer(bytes);
             }
         }
-        if found == Found::End {
-            self.end_of(index);
-        }
-        self.sources[index].was_read(self.clock.now());
-        self.buffer = buffer;
-        found
+        self.passed = passed.seen();
     }
 
     /// Nobody can write to this source any more, so whoever reads from its sink has to learn that.
@@ -417,11 +447,14 @@ impl Session {
 
     /// Tells the watcher, and does what it says.
     fn observe(&mut self, observation: &Observation<'_>) {
+        if !matches!(observation, Observation::Output { .. }) {
+            self.understand();
+        }
         let now = self.clock.now();
         #[cfg(debug_assertions)]
         match std::env::var_os("IDLEWATCH_TEST_PANIC") {
             None => {}
-            Some(analysis) if analysis == "analysis" => self.watcher.lose_sight(),
+            Some(analysis) if analysis == "analysis" => self.watcher.break_down(),
             Some(_) => panic!("a test asked for this"),
         }
         self.records.observed(now, observation);

@@ -4,12 +4,14 @@
 //! prompt, no cursor, the alternate screen. Exactly what was left on is undone, nothing else.
 
 mod csi;
+mod places;
 
 use std::fmt::Write;
 
 use memchr::{memchr2, memchr3, memrchr};
 
 use self::csi::Csi;
+use self::places::{is_odd, last_reset, whole};
 use crate::watch::scan;
 
 /// Private modes that matter to whoever uses the terminal next, with their usual state.
@@ -94,58 +96,64 @@ impl Default for Modes {
 
 impl Modes {
     /// Follows these bytes.
-    pub fn follow(&mut self, mut bytes: &[u8]) {
-        let after_reset = bytes.len() - last_reset(bytes);
-        let shifts = memchr2(0x0e, 0x0f, bytes).is_some();
-        while !bytes.is_empty() {
-            if self.parser == Parser::Ground {
-                bytes = if shifts {
-                    &bytes[memchr3(0x1b, 0x0e, 0x0f, bytes).unwrap_or(bytes.len())..]
-                } else {
-                    &bytes[scan::escape(bytes)..]
-                };
-                let reset = bytes.len() > after_reset;
-                if let Some((length, last)) = scan::numbers(bytes)
-                    && (last != b'm' || reset)
-                {
-                    // It moves or erases; or it sets attributes, which are reset later.
-                    bytes = &bytes[length..];
-                    continue;
-                }
-                if bytes.is_empty() {
-                    return;
-                }
-                if let Some(rest) = self.whole(bytes) {
-                    bytes = rest;
-                    continue;
-                }
-            } else if self.parser == Parser::Text {
-                // A picture or a clipboard can be megabytes of nothing that matters.
-                match bytes.iter().position(|byte| matches!(byte, 0x1b | 0x07 | 0x18 | 0x1a)) {
-                    None => return,
-                    Some(at) => bytes = &bytes[at..],
-                }
+    pub fn follow(&mut self, bytes: &[u8]) {
+        let mut at = if self.is_between_sequences() { 0 } else { self.finish(bytes, 0) };
+        // What attributes are set before this place makes no difference after it, and a sequence before it is whole.
+        let reset = last_reset(bytes);
+        while at < reset {
+            at = scan::first_odd(&bytes[..reset + 3], at, is_odd).min(reset);
+            if at < reset {
+                at = self.read(bytes, at);
             }
-            self.step(bytes[0]);
-            bytes = &bytes[1..];
+        }
+        let shifts = memchr2(0x0e, 0x0f, &bytes[at..]).is_some();
+        while at < bytes.len() {
+            let left = &bytes[at..];
+            at += if shifts { memchr3(0x1b, 0x0e, 0x0f, left).unwrap_or(left.len()) } else { scan::escape(left) };
+            if at < bytes.len() {
+                at = self.read(bytes, at);
+            }
         }
     }
 
-    /// Reads a control sequence that is there from beginning to end, as nearly all are. Gives what follows it.
-    fn whole<'b>(&mut self, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        let body = bytes.strip_prefix(b"\x1b[")?;
-        let end = body.iter().position(|byte| !matches!(byte, 0x20..=0x3f))?;
-        let last = body[end];
-        if !matches!(last, 0x40..=0x7e) {
-            return None;
+    /// Reads what is odd at this place, between sequences. Gives where it ends.
+    fn read(&mut self, bytes: &[u8], at: usize) -> usize {
+        if bytes[at] == b' ' {
+            // The end of a sequence that sets the cursor's shape, or text.
+            let begin = memrchr(0x1b, &bytes[..at]).filter(|begin| whole(&bytes[*begin..]) == Some(at - begin + 2));
+            return begin.map_or(at + 1, |begin| self.finish(bytes, begin));
         }
+        let Some(length) = whole(&bytes[at..]) else { return self.finish(bytes, at) };
+        let (body, last) = (&bytes[at + 2..at + length - 1], bytes[at + length - 1]);
         // Of the others, which move and erase, nothing is kept.
         if matches!(last, b'h' | b'l' | b's' | b'r' | b'u' | b'm' | b'q' | b'p') {
             let mut csi = Csi::default();
-            body[..end].iter().for_each(|byte| csi.take(*byte));
+            for byte in body {
+                csi.take(*byte);
+            }
             self.apply(&csi, last);
         }
-        Some(&body[end + 1..])
+        at + length
+    }
+
+    /// Reads from this place until no sequence is open. Gives that place.
+    fn finish(&mut self, bytes: &[u8], mut at: usize) -> usize {
+        while at < bytes.len() {
+            if self.parser == Parser::Text {
+                // A picture or a clipboard can be megabytes of nothing that matters.
+                let end = bytes[at..].iter().position(|byte| matches!(byte, 0x1b | 0x07 | 0x18 | 0x1a));
+                at += end.unwrap_or(bytes.len() - at);
+                if at == bytes.len() {
+                    break;
+                }
+            }
+            self.step(bytes[at]);
+            at += 1;
+            if self.parser == Parser::Ground {
+                break;
+            }
+        }
+        at
     }
 
     /// Whether the alternate screen is shown.
@@ -223,15 +231,12 @@ impl Modes {
             (Parser::Text, 0x07 | 0x18 | 0x1a) | (Parser::TextEscape, b'\\') => Parser::Ground,
             (Parser::Text, _) => Parser::Text,
             (_, 0x1b) => Parser::Escape,
-            (_, 0x18 | 0x1a) => Parser::Ground,
-            (Parser::Ground, _) => {
-                match byte {
-                    0x0e => self.now.shifted = true,
-                    0x0f => self.now.shifted = false,
-                    _ => {}
-                }
-                Parser::Ground
+            // Like any control character, also in the middle of a sequence.
+            (before, 0x0e | 0x0f) if before != Parser::TextEscape => {
+                self.now.shifted = byte == 0x0e;
+                before
             }
+            (Parser::Ground, _) | (_, 0x18 | 0x1a) => Parser::Ground,
             // ESC in a text that is not its end begins a new sequence.
             (Parser::Escape | Parser::TextEscape, _) => self.escape(byte),
             (Parser::Intermediate(first), 0x30..=0x7e) => {
@@ -395,98 +400,9 @@ impl State {
     }
 }
 
-/// How many sequences from the end are looked at for one that resets all attributes.
-const TRIED: usize = 32;
-
-/// Where the last sequence begins that resets all attributes: what was set before it does not matter after it. It is one
-/// wherever it stands, since its first byte ends whatever it may be in. The beginning if there is none near the end.
-fn last_reset(bytes: &[u8]) -> usize {
-    let mut before = bytes;
-    for _ in 0..TRIED {
-        let Some(at) = memrchr(0x1b, before) else { break };
-        if bytes[at..].starts_with(b"\x1b[m") || bytes[at..].starts_with(b"\x1b[0m") {
-            return at;
-        }
-        before = &before[..at];
-    }
-    0
-}
-
 fn bit(mode: u16) -> u32 {
     PRIVATE.iter().position(|(known, _)| *known == mode).map_or(0, |index| 1 << index)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn left_by(output: &str) -> String {
-        let mut whole = Modes::default();
-        whole.follow(output.as_bytes());
-        let mut bytewise = Modes::default();
-        for byte in output.bytes() {
-            bytewise.follow(&[byte]);
-        }
-        assert_eq!(whole, bytewise, "a cut changed what was understood");
-        String::from_utf8(whole.undo()).unwrap()
-    }
-
-    #[test]
-    fn a_program_that_cleans_up_leaves_nothing() {
-        for output in [
-            "plain text\r\n",
-            "\x1b[31mred\x1b[0m",
-            "\x1b[1;38;5;196;48;2;1;2;3mx\x1b[22;39;49m",
-            "\x1b[4:3mcurly\x1b[4:0m",
-            "\x1b[?1049h\x1b[?1000;1006h\x1b[?25l\x1b[>1u text \x1b[<u\x1b[?25h\x1b[?1006;1000l\x1b[?1049l",
-            "\x1b[?1049h\x1b[>1u\x1b[?1049l",
-            "\x1b[?2004h\x1b[?2004l\x1b[?1004h\x1b[?1004l\x1b[?2026h\x1b[?2026l",
-            "\x1b[?25l\x1bc",
-            "\x1b[2;10r\x1b[r\x1b(0qqq\x1b(B\x0e\x0f\x1b=\x1b>\x1b[4 q\x1b[0 q\x1b[>4;2m\x1b[>4m",
-            "\x1b]0;a title with [?25l inside\x07",
-            "\x1b[?25s\x1b[?25l\x1b[?25r",
-        ] {
-            assert_eq!(left_by(output), "", "{output:?}");
-        }
-    }
-
-    #[test]
-    fn attributes_that_are_reset_later_make_no_difference_and_others_do() {
-        let flood = "\x1b[1;31mfield\x1b[>4;2m\x1b[22;39m\x1b[?25l".repeat(50);
-        for (end, undo) in [
-            ("\x1b[0m", "\x1b[?25h\x1b[>4m"),
-            ("\x1b]0;title\x1b[m", "\x1b[?25h\x1b[>4m"),
-            ("\x1b[m\x1b[7mx", "\x1b[?25h\x1b[>4m\x1b[m"),
-            ("\x1b[0m\x1b[3", "\x18\x1b[?25h\x1b[>4m"),
-            ("\x1b[3m", "\x1b[?25h\x1b[>4m\x1b[m"),
-        ] {
-            assert_eq!(left_by(&(flood.clone() + end)), undo, "{end:?}");
-        }
-    }
-
-    #[test]
-    fn exactly_what_was_left_on_is_undone() {
-        for (output, undo) in [
-            ("\x1b[31mred", "\x1b[m"),
-            ("\x1b[1mbold\x1b[39m", "\x1b[m"),
-            ("\x1b[?25l", "\x1b[?25h"),
-            ("\x1b[?1049h", "\x1b[?1049l"),
-            ("\x1b[?1000h\x1b[?1006h", "\x1b[?1000l\x1b[?1006l"),
-            ("\x1b[?2004h\x1b[?1004h", "\x1b[?1004l\x1b[?2004l"),
-            ("\x1b[>1u\x1b[>5u", "\x1b[<2u"),
-            ("\x1b[=1u", "\x1b[=0u"),
-            ("\x1b[?2026hhalf a frame", "\x1b[?2026l"),
-            ("\x1b[>1u\x1b[?1049h\x1b[>3u", "\x1b[<1u\x1b[?1049l\x1b[<1u"),
-            ("\x1b[?1049h\x1b[?25l\x1b[31m", "\x1b[?1049l\x1b[?25h\x1b[m"),
-            ("\x1b[>4;2m", "\x1b[>4m"),
-        ] {
-            assert_eq!(left_by(output), undo, "{output:?}");
-        }
-    }
-
-    #[test]
-    fn a_sequence_that_was_cut_off_is_ended_before_anything_is_undone() {
-        assert_eq!(left_by("\x1b[?25l\x1b[38;5"), "\x18\x1b[?25h");
-        assert_eq!(left_by("\x1b[38;5"), "");
-    }
-}
+mod tests;

@@ -57,8 +57,9 @@ impl Session {
         for (index, source) in self.sources.iter().enumerate() {
             // While a prompt is shown, what the command prints has to wait.
             let covered = self.prompt.as_ref().is_some_and(Prompt::is_shown) && self.screen == Some(source.sink);
-            if let (Some(fd), true, false) = (source.fd(self.pty.as_ref()), self.sinks[source.sink].has_room(), covered)
-            {
+            // What nobody takes is left with the command, as it would be without us.
+            let held = covered || self.sinks[source.sink].is_behind();
+            if let (Some(fd), false) = (source.fd(self.pty.as_ref()), held) {
                 watched.push((Watched::Source(index), PollFd::new(fd, input)));
             }
         }

@@ -9,8 +9,7 @@ use super::pty::Pty;
 use super::sink::Sink;
 use crate::watch::{Moment, Stream};
 
-/// How much is read before anything else gets a turn. A pty gives 4 KiB at a time, so this is many reads and one
-/// write.
+/// How much is passed on before anything else gets a turn, and looked at as a whole.
 const PORTION: usize = 64 * 1024;
 
 /// Something the command prints to.
@@ -93,10 +92,19 @@ impl Source {
 pub enum Found {
     /// There may be more at once.
     More,
+    /// There may be more, for which the reader has no room.
+    Full,
     /// Nothing more for now.
     Dry,
     /// Nothing more ever.
     End,
+}
+
+impl Found {
+    /// Whether there may be more at once.
+    pub fn may_be_more(self) -> bool {
+        matches!(self, Self::More | Self::Full)
+    }
 }
 
 /// A read that brings less than this was most likely the last of a burst.
@@ -106,39 +114,78 @@ const READ: usize = 4096;
 /// A person's keys and a spinner's frames are further apart than this.
 const SOON: Duration = Duration::from_micros(500);
 
-/// Passes on what is there, at most a portion, into `sink`. Leaves it in `buffer` too, which grows as it is needed: gives
-/// how much of it that is. Where the source is not `busy`, a little is taken for all there is.
-pub fn pass_portion(fd: BorrowedFd<'_>, sink: &mut Sink, buffer: &mut Vec<u8>, busy: bool) -> (usize, Found) {
-    let (mut filled, mut passed) = (0, 0);
-    let found = loop {
-        if buffer.len() - filled < READ {
-            if buffer.len() >= PORTION {
-                break Found::More;
-            }
-            buffer.resize((buffer.len() * 2).clamp(READ, PORTION), 0);
+/// What was passed on and not looked at yet. All of it is from one source.
+#[derive(Debug, Default)]
+pub struct Passed {
+    buffer: Vec<u8>,
+    count: usize,
+    /// Where it is from, and since when the first of it is here.
+    from: Option<(usize, Moment)>,
+}
+
+/// What was passed on is looked at no later than this, even if more comes.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+impl Passed {
+    /// What there is, and the source that it is from.
+    pub fn bytes(&self) -> Option<(usize, &[u8])> {
+        self.from.filter(|_| self.count > 0).map(|(source, _)| (source, &self.buffer[..self.count]))
+    }
+
+    /// Whether this source may add to it.
+    pub fn is_from(&self, source: usize) -> bool {
+        self.bytes().is_none_or(|(from, _)| from == source)
+    }
+
+    /// Whether it is as much as is looked at together.
+    pub fn is_full(&self) -> bool {
+        PORTION - self.count < READ
+    }
+
+    /// Whether it has waited long enough.
+    pub fn is_due(&self, now: Moment) -> bool {
+        self.count > 0 && self.from.is_some_and(|(_, since)| now.since(since) >= PATIENCE)
+    }
+
+    /// It was looked at. What was passed on meanwhile was so too.
+    pub fn seen(self) -> Self {
+        Self { count: 0, from: None, ..self }
+    }
+
+    /// Passes on what is there into `sink`, read by read, until that has enough or there is as much as is looked at
+    /// together. Where the source is not `busy`, a little is taken for all there is.
+    pub fn pass(&mut self, fd: BorrowedFd<'_>, source: usize, now: Moment, busy: bool, sink: &mut Sink) -> Found {
+        if self.count == 0 {
+            self.from = Some((source, now));
         }
-        match nix::unistd::read(fd, &mut buffer[filled..]) {
-            Ok(0) => break Found::End,
-            Ok(count) => {
-                filled += count;
-                // A key's echo is passed on at once. A program that writes line by line is read line by line, and
-                // whether more has come meanwhile is asked of the source itself, without waiting in between.
-                if count < LITTLE {
-                    sink.take(&buffer[passed..filled]);
-                    passed = filled;
-                    if !busy || sink.is_behind() || sink.broken().is_some() {
-                        break Found::More;
+        loop {
+            if self.is_full() {
+                return Found::More;
+            }
+            if self.buffer.len() - self.count < READ {
+                self.buffer.resize((self.buffer.len() * 2).clamp(READ, PORTION), 0);
+            }
+            match nix::unistd::read(fd, &mut self.buffer[self.count..]) {
+                Ok(0) => return Found::End,
+                Ok(count) => {
+                    // At once: while the reader works on it, the next is read here. Whoever collects more first only
+                    // lets the one wait and then the other.
+                    sink.take(&self.buffer[self.count..self.count + count]);
+                    self.count += count;
+                    if sink.is_behind() {
+                        return Found::Full;
+                    }
+                    if sink.broken().is_some() || count < LITTLE && !busy {
+                        return Found::More;
                     }
                 }
+                Err(Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => return Found::Dry,
+                // A master whose other side nobody has open any more says EIO.
+                Err(_) => return Found::End,
             }
-            Err(Errno::EINTR) => {}
-            Err(Errno::EAGAIN) => break Found::Dry,
-            // A master whose other side nobody has open any more says EIO.
-            Err(_) => break Found::End,
         }
-    };
-    sink.take(&buffer[passed..filled]);
-    (filled, found)
+    }
 }
 
 /// What is on its way into the command's terminal.

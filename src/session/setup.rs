@@ -27,7 +27,7 @@ use super::prompt::Drawn;
 use super::pty::Pty;
 use super::queries::Queries;
 use super::records::Records;
-use super::relay::{Keyboard, Kind, Source};
+use super::relay::{Keyboard, Kind, Passed, Source};
 use super::scribe::LINES_ABOVE;
 use super::shell::Shells;
 use super::signals::Signals;
@@ -279,7 +279,7 @@ impl Session {
             finished: false,
             queue: VecDeque::new(),
             performing: false,
-            buffer: Vec::new(),
+            passed: Passed::default(),
         })
     }
 }

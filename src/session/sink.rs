@@ -12,7 +12,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::clock::Clock;
 use crate::watch::Moment;
 
-/// How many bytes may wait here before the command has to.
+/// How many bytes may wait here before no more are to come.
 const ROOM: usize = 64 * 1024;
 
 /// An outer descriptor with the bytes it could not take yet.
@@ -77,7 +77,7 @@ impl Sink {
         self.written < self.waiting.len()
     }
 
-    /// Whether it can take more from the command.
+    /// Whether more may be put here to wait.
     pub fn has_room(&self) -> bool {
         self.waiting.len() - self.written < ROOM
     }

@@ -3,6 +3,8 @@
 //! A full-screen program goes to the left of a row, writes it, and erases what is left of it, or erases it first. The row
 //! is then the same whatever was there, so of a flood of such rows only the last for each is worth reading at all.
 
+use memchr::memrchr;
+
 use super::{Size, scan};
 
 /// The parts of `output` that alone decide what the screen shows after it, in order. Colours count for nothing.
@@ -11,62 +13,140 @@ use super::{Size, scan};
 /// 1 H` and `CSI K`. Anything else is kept, and ends the row's claim to have been painted over. The margins must be those
 /// of the screen.
 pub(super) fn last_painted(output: &[u8], size: Size) -> Vec<&[u8]> {
-    let mut kept = Vec::new();
-    let mut painted: Vec<(usize, &[u8])> = Vec::new();
-    let (mut at, mut from) = (0, 0);
-    while at < output.len() {
-        let rest = &output[at..];
-        let (what, length) = match goes_to(rest) {
-            // Where the cursor goes is of no account if it goes elsewhere at once.
-            Some((_, length)) if goes_to(&rest[length..]).is_some() => (None, length),
-            Some((place, length)) => match painted_row(place, &rest[length..], size) {
-                Some(row) => (Some(place.0), length + row),
-                None => (None, 0),
-            },
-            None => match (scan::look(rest), switch(rest)) {
-                (Some(length), _) => (None, length),
-                (None, Some((switch, length))) => (Some(usize::from(size.rows) + switch), length),
-                (None, None) => (None, 0),
-            },
-        };
-        if length == 0 {
-            if from == at {
-                keep_last(&mut painted, &mut kept, size);
-            }
-            at += 1 + scan::escape(&rest[1..]);
-            continue;
+    let begin = end_to_try(output, size);
+    if let Some(begin) = begin {
+        let end = Painted::read(&output[begin..], size);
+        if end.covers_all && is_calm(&output[..begin], end.switched) {
+            return end.kept;
         }
-        if from < at {
-            kept.push(&output[from..at]);
-        }
-        painted.extend(what.map(|what| (what, &rest[..length])));
-        at += length;
-        from = at;
     }
-    keep_last(&mut painted, &mut kept, size);
-    if from < output.len() {
-        kept.push(&output[from..]);
-    }
-    kept
+    Painted::read(output, size).kept
 }
 
-/// Keeps of each row what was painted last, in the order of that; likewise of each switch.
-fn keep_last<'o>(painted: &mut Vec<(usize, &'o [u8])>, kept: &mut Vec<&'o [u8]>, size: Size) {
-    let mut seen = vec![false; usize::from(size.rows) + SWITCHES.len() + 1];
-    let begin = kept.len();
-    kept.extend(
-        painted.drain(..).rev().filter(|(row, _)| !std::mem::replace(&mut seen[*row], true)).map(|(_, text)| text),
-    );
-    kept[begin..].reverse();
+/// Where the end of `output` begins that may paint all there is: a few screens of letters before its end.
+fn end_to_try(output: &[u8], size: Size) -> Option<usize> {
+    let enough = 4 * usize::from(size.rows) * usize::from(size.cols);
+    let mut at = output.len().checked_sub(enough)?;
+    loop {
+        at += scan::escape(output.get(at..)?);
+        if goes_to(&output[at..]).is_some() {
+            return (at > 0).then_some(at);
+        }
+        at += 1;
+    }
+}
+
+/// Whether nothing is left of this once every row is painted anew and these `switches` are switched: it writes, moves and
+/// erases, and does not print lines either.
+fn is_calm(output: &[u8], switches: [bool; SWITCHES.len()]) -> bool {
+    let mut at = 0;
+    loop {
+        at = scan::first_odd(output, at, may_last);
+        let Some(byte) = output.get(at) else { return true };
+        at += match (byte, switch(&output[at..])) {
+            (_, Some((which, length))) if switches[which] => length,
+            (b'0'..=b';' | b'[', _) if !is_end_of_sequence(output, at + 1) => 1,
+            _ => return false,
+        };
+    }
+}
+
+/// Whether something here may have an effect that lasts: a control character, be it of the old eight bits, an escape that
+/// does not begin a public control sequence, the end of one that does more than to write, move, erase and colour.
+#[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
+fn may_last(byte: u8, next: u8, third: u8) -> bool {
+    let begins = (byte == 0x1b) & (next == b'[') & scan::is_public(third);
+    let ends = ((b'0'..=b';').contains(&byte) | (byte == b'[')) & lasts(next);
+    (byte < b' ') & !begins | ends | (byte == 0xc2) & (next < 0xa0)
+}
+
+/// Whether a control sequence may have an effect that lasts if this is its last byte.
+#[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
+fn lasts(last: u8) -> bool {
+    last.is_ascii() & (last >= b'g') & (last != b'm') | (last == b'W')
+}
+
+/// Whether a control sequence of numbers has its last byte here.
+fn is_end_of_sequence(output: &[u8], last: usize) -> bool {
+    let begin = memrchr(0x1b, &output[..last]);
+    begin.is_some_and(|begin| scan::numbers(&output[begin..]).is_some_and(|(length, _)| begin + length == last + 1))
+}
+
+/// What is left of a part of the output.
+struct Painted<'o> {
+    kept: Vec<&'o [u8]>,
+    /// Every row was painted, with nothing in between that could have gone elsewhere.
+    covers_all: bool,
+    /// Which of the switches are decided.
+    switched: [bool; SWITCHES.len()],
+}
+
+impl<'o> Painted<'o> {
+    fn read(output: &'o [u8], size: Size) -> Self {
+        let mut this = Self { kept: Vec::new(), covers_all: false, switched: [false; SWITCHES.len()] };
+        let mut painted: Vec<(usize, &[u8])> = Vec::new();
+        let (mut at, mut from) = (0, 0);
+        while at < output.len() {
+            let rest = &output[at..];
+            let (what, length) = match goes_to(rest) {
+                // Where the cursor goes is of no account if it goes elsewhere at once.
+                Some((_, length)) if goes_to(&rest[length..]).is_some() => (None, length),
+                Some((place, length)) => match painted_row(place, &rest[length..], size) {
+                    Some(row) => (Some(SWITCHES.len() + place.0 - 1), length + row),
+                    None => (None, 0),
+                },
+                None => match (scan::look(rest), switch(rest)) {
+                    (Some(length), _) => (None, length),
+                    (None, Some((switch, length))) => (Some(switch), length),
+                    (None, None) => (None, 0),
+                },
+            };
+            if length == 0 {
+                if from == at {
+                    this.keep_last(&mut painted, size);
+                }
+                at += 1 + scan::escape(&rest[1..]);
+                continue;
+            }
+            if from < at {
+                this.kept.push(&output[from..at]);
+            }
+            painted.extend(what.map(|what| (what, &rest[..length])));
+            at += length;
+            from = at;
+        }
+        this.keep_last(&mut painted, size);
+        if from < output.len() {
+            this.kept.push(&output[from..]);
+        }
+        this
+    }
+
+    /// Keeps of each switch and of each row what was painted last, in the order of that.
+    fn keep_last(&mut self, painted: &mut Vec<(usize, &'o [u8])>, size: Size) {
+        let mut seen = vec![false; SWITCHES.len() + usize::from(size.rows)];
+        let begin = self.kept.len();
+        self.kept.extend(
+            painted
+                .drain(..)
+                .rev()
+                .filter(|(what, _)| !std::mem::replace(&mut seen[*what], true))
+                .map(|(_, text)| text),
+        );
+        self.kept[begin..].reverse();
+        let (switches, rows) = seen.split_at(SWITCHES.len());
+        self.switched.iter_mut().zip(switches).for_each(|(switched, seen)| *switched |= seen);
+        self.covers_all |= rows.iter().all(|seen| *seen);
+    }
 }
 
 /// What is switched on and off around a frame and changes nothing of it: the cursor, and that it is to be shown whole.
 const SWITCHES: [&[u8]; 2] = [b"\x1b[?25", b"\x1b[?2026"];
 
-/// Which of them is switched here, from 1, and the length of the sequence.
+/// Which of them is switched here, and the length of the sequence.
 fn switch(bytes: &[u8]) -> Option<(usize, usize)> {
     let (index, name) = SWITCHES.iter().enumerate().find(|(_, name)| bytes.starts_with(name))?;
-    matches!(bytes.get(name.len()), Some(b'h' | b'l')).then_some((index + 1, name.len() + 1))
+    matches!(bytes.get(name.len()), Some(b'h' | b'l')).then_some((index, name.len() + 1))
 }
 
 /// `CSI row ; column H`: the row and column, and the length of the sequence.
@@ -146,11 +226,40 @@ mod tests {
             ("\x1b[1;1H\x1b[Ka\nb\x1b[1;1H\x1b[K", 1),
             ("\x1b[?25;1h\x1b[?25h", 2),
             ("plain", 1),
+            (&"plain ".repeat(99), 1),
             ("", 0),
         ] {
             let kept = kept(output);
             assert_eq!(kept.concat().replace("\x1b[1m", ""), output.replace("\x1b[1m", ""), "{kept:?}");
             assert_eq!(kept.len(), parts, "{kept:?}");
+        }
+    }
+
+    #[test]
+    fn what_lasts_is_not_taken_for_painting() {
+        let rows = "\x1b[1;1H\x1b[31mrow\x1b[K\x1b[7C".repeat(9);
+        for (between, calm) in [
+            ("", true),
+            ("for 12s, 3h; 4l é\u{a0}", true),
+            ("\x1b[?25l", true),
+            ("\x1b[?2026h", false),
+            ("\x1b[?25;1h", false),
+            ("\x1b[4h", false),
+            ("\x1b[1;4h", false),
+            ("\x1b[;h", false),
+            ("\x1b[s", false),
+            ("\x1b[2;9r", false),
+            ("\x1b[>4;2m", false),
+            ("\x1b(0", false),
+            ("\x1b]0;title\x1b\\", false),
+            ("\u{9b}4h", false),
+            ("line\r\n", false),
+            ("\x0e", false),
+        ] {
+            for shift in 0..40 {
+                let output = [" ".repeat(shift).as_str(), &rows, between, &rows].concat();
+                assert_eq!(is_calm(output.as_bytes(), [true, false]), calm, "{output:?}");
+            }
         }
     }
 
@@ -162,9 +271,9 @@ mod tests {
             (random >> 33) % sides
         };
         let mut left_out = 0;
-        for _ in 0..200 {
-            // Mostly rows, sometimes something that makes a difference.
-            let often = 2 + dice(40);
+        for _ in 0..600 {
+            // Mostly rows, sometimes something that makes a difference, and sometimes nothing that does.
+            let often = [2 + dice(40), 400, 100_000][usize::try_from(dice(3)).unwrap()];
             let mut output = String::new();
             for _ in 0..300 {
                 let row = 1 + dice(5);
@@ -184,7 +293,15 @@ mod tests {
                         "\x1b[?7l",
                         "\x1b[?7h",
                         "x",
-                    ][usize::try_from(dice(12)).unwrap()]
+                        "\x1b[s",
+                        "\x1b[u",
+                        "\x1b[?1049h",
+                        "\x1b[?1049l",
+                        "\x1b[3g\t",
+                        "\x1b]0;a title\x07",
+                        "\u{9b}4h",
+                        "\x1b[?25h\x1b[2;3H",
+                    ][usize::try_from(dice(20)).unwrap()]
                     .to_owned(),
                     1 => format!("\x1b[{row};3H{text}{erase}"),
                     2 => format!("\x1b[H\x1b[{row};1H{text}"),
@@ -192,7 +309,12 @@ mod tests {
                     4 => "\x1b[?25l\x1b[?2026h".to_owned(),
                     5 => "\x1b[?2026l\x1b[?25h".to_owned(),
                     6 => format!("\x1b[{row};1H\x1b[1;3{row}m{text}\x1b[22mz{erase}"),
-                    _ => format!("\x1b[{row};1H{text}\x1b[K"),
+                    _ => match dice(9) {
+                        0 => format!("\x1b[{row};1H12s é\x1b[K"),
+                        1 => format!("\x1b[{row};1H\x1b[2K\x1b[1;3{row}m{text}\x1b[m"),
+                        2 => format!("\x1b[{row};4H{text}"),
+                        _ => format!("\x1b[{row};1H{text}\x1b[K"),
+                    },
                 };
                 output.push_str(&piece);
             }

@@ -73,6 +73,35 @@ pub(crate) fn look(bytes: &[u8]) -> Option<usize> {
     numbers(bytes).filter(|(_, last)| *last == b'm').map(|(length, _)| length)
 }
 
+/// So many places are asked about in one go.
+const GO: usize = 32;
+
+/// The first place from `from` on where `odd` says so of the byte there and the two after it, zeros behind the end; the
+/// length if there is none. `odd` is asked about many places at once, so it is to compare and not to branch.
+#[inline]
+pub(crate) fn first_odd(bytes: &[u8], from: usize, odd: impl Fn(u8, u8, u8) -> bool) -> usize {
+    let mut at = from;
+    while at + GO + 2 <= bytes.len() {
+        // Three slices beside each other, so that the compiler sees that it can take many places at once.
+        let (first, second, third) = (&bytes[at..][..GO], &bytes[at + 1..][..GO], &bytes[at + 2..][..GO]);
+        let places = first.iter().zip(second).zip(third);
+        if places.fold(0, |any, ((first, second), third)| any | u8::from(odd(*first, *second, *third))) != 0 {
+            break;
+        }
+        at += GO;
+    }
+    let byte = |place: usize| bytes.get(place).copied().unwrap_or(0);
+    (at..bytes.len()).find(|place| odd(byte(*place), byte(place + 1), byte(place + 2))).unwrap_or(bytes.len())
+}
+
+/// Whether a control sequence that has this byte after its `[` begins with a number or ends with it: it has none of the
+/// marks that make it private.
+#[inline]
+#[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
+pub(crate) const fn is_public(byte: u8) -> bool {
+    byte.is_ascii() & (byte >= b'0') & (byte & !3 != b'<')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +131,21 @@ mod tests {
                 (bytes[at], bytes[19]) = (byte, b' ');
                 let end = if (b' '..=b'~').contains(&byte) || at == 19 { 20 } else { at };
                 assert_eq!(plain(&bytes), end, "{byte} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn something_odd_is_found_wherever_it_is() {
+        for length in (0..8).chain(120..140).chain(250..270) {
+            for at in 0..=length {
+                let mut bytes = vec![b'a'; length];
+                bytes.iter_mut().skip(at).for_each(|byte| *byte = b'b');
+                for from in [0, at / 2, at] {
+                    assert_eq!(first_odd(&bytes, from, |byte, _, _| byte == b'b'), at, "of {length}");
+                    let before = (from..length).find(|place| (at..length).contains(&(place + 2))).unwrap_or(length);
+                    assert_eq!(first_odd(&bytes, from, |_, _, byte| byte == b'b'), before, "of {length}");
+                }
             }
         }
     }

@@ -5,22 +5,11 @@
 //! byte, which matters little: most of a flood is never shown to it. Its interface changes between releases, so its
 //! version is pinned, and only this file knows it.
 
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use super::Size;
+use super::contain::contained;
 use super::flood::{last_lines, last_screenful, looks};
 use super::picture::{Colour, Picture, Stretch, Style, row};
 use super::repaint::last_painted;
-
-thread_local! {
-    static CONTAINED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether a panic right now is caught by the analysis and costs nothing else; a panic hook should then keep quiet.
-pub fn panic_is_contained() -> bool {
-    CONTAINED.get()
-}
 
 /// A line as the program meant it: rows that only wrapped are one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -147,7 +136,7 @@ impl Screen {
             self.touched = Touched(vec![true; size.rows.into()]);
             return;
         }
-        self.contained(|terminal, touched| terminal.resize_with(size.cols.into(), size.rows.into(), touched));
+        self.emulate(|terminal, touched| terminal.resize_with(size.cols.into(), size.rows.into(), touched));
     }
 
     /// Takes a control sequence, to be shown when somebody looks.
@@ -199,10 +188,12 @@ impl Screen {
         if self.pending.is_empty() {
             return;
         }
-        self.condense();
+        if contained(|| self.condense()).is_none() {
+            return self.lose();
+        }
         self.mixed = false;
         let pending = std::mem::take(&mut self.pending);
-        self.contained(|terminal, touched| terminal.feed_with([pending.as_str()], touched));
+        self.emulate(|terminal, touched| terminal.feed_with([pending.as_str()], touched));
         self.pending = pending;
         self.pending.clear();
     }
@@ -230,24 +221,21 @@ impl Screen {
         }
     }
 
-    /// Breaks, for tests.
-    #[cfg(debug_assertions)]
-    pub(super) fn break_down(&mut self) {
-        self.contained(|_, _| panic!("a test asked for this"));
+    /// There is nothing to see from now on.
+    pub(super) fn lose(&mut self) {
+        (self.terminal, self.blank) = (None, false);
+        self.pending.clear();
     }
 
-    fn contained(&mut self, work: impl FnOnce(&mut avt::Terminal, &mut Touched)) {
+    fn emulate(&mut self, work: impl FnOnce(&mut avt::Terminal, &mut Touched)) {
         if std::mem::take(&mut self.blank) {
             let Size { cols, rows } = self.size;
             self.terminal = avt::Terminal::with_scrollback(cols.into(), rows.into(), Some(self.above)).ok();
         }
         let Some(terminal) = self.terminal.as_mut() else { return };
-        CONTAINED.set(true);
         let touched = &mut self.touched;
-        let survived = catch_unwind(AssertUnwindSafe(|| work(terminal, touched))).is_ok();
-        CONTAINED.set(false);
-        if !survived {
-            self.terminal = None;
+        if contained(|| work(terminal, touched)).is_none() {
+            self.lose();
         }
     }
 
@@ -384,7 +372,7 @@ pub(super) mod tests {
     #[test]
     fn before_the_first_output_it_is_an_emulator_that_has_shown_nothing() {
         let (mut blank, mut shown) = (Screen::new(SIZE, 3), Screen::new(SIZE, 3));
-        shown.contained(|_, _| ());
+        shown.emulate(|_, _| ());
         for size in [SIZE, Size { cols: 30, rows: 7 }] {
             blank.resize(size);
             shown.resize(size);
@@ -480,8 +468,8 @@ pub(super) mod tests {
     fn a_panic_inside_costs_only_the_picture() {
         let mut screen = Screen::new(SIZE, 0);
         let hook = std::panic::take_hook();
-        std::panic::set_hook(Box::new(|info| assert!(panic_is_contained(), "{info}")));
-        screen.contained(|_, _| panic!("broken"));
+        std::panic::set_hook(Box::new(|info| assert!(super::super::panic_is_contained(), "{info}")));
+        screen.emulate(|_, _| panic!("broken"));
         std::panic::set_hook(hook);
         assert!(screen.is_lost());
         screen.text("more");

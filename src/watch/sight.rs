@@ -105,6 +105,10 @@ pub(super) struct Sight {
     /// The full screen that was left last, and when; only where pictures are wanted.
     left: Option<(Moment, Picture)>,
     pictures: bool,
+    /// Something broke: from then on nothing is read, and any byte counts.
+    blind: bool,
+    #[cfg(debug_assertions)]
+    breaks: bool,
 }
 
 impl Sight {
@@ -136,7 +140,22 @@ impl Sight {
             draft: None,
             keys: Keys::default(),
             suspected: Vec::new(),
+            blind: false,
+            #[cfg(debug_assertions)]
+            breaks: false,
         }
+    }
+
+    /// Something broke in here: forgets all that was seen, and sees nothing more.
+    pub(super) fn lose(&mut self) {
+        *self = Self {
+            clocks: std::mem::take(&mut self.clocks),
+            last_typed: self.last_typed,
+            draft: self.draft,
+            blind: true,
+            ..Self::new(self.screen.size(), None)
+        };
+        self.screen.lose();
     }
 
     /// Takes output in.
@@ -148,6 +167,11 @@ impl Sight {
         if policy.activity == ActivityKind::Bytes || self.screen.is_lost() {
             self.clocks.progressed(now, "");
         }
+        if self.blind {
+            return;
+        }
+        #[cfg(debug_assertions)]
+        assert!(!self.breaks, "a test asked for this");
         let mut channel = std::mem::take(&mut self.channels[stream as usize]);
         let (bare, size) = (stream != Stream::Terminal, self.screen.size());
         let read = |sight: &mut Self, channel: &mut Channel, part: &[u8]| {
@@ -371,10 +395,10 @@ impl Sight {
         self.touch(now);
     }
 
-    /// As if the emulator had broken, for tests.
+    /// Breaks at the next output, for tests.
     #[cfg(debug_assertions)]
-    pub(super) fn lose(&mut self) {
-        self.screen.break_down();
+    pub(super) fn break_down(&mut self) {
+        self.breaks = true;
     }
 
     /// Whether the wording of the screen changed since this was last asked.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use super::contain::contained;
 use super::ladder::{Ladder, Situation};
 use super::sight::Sight;
 use super::verdict::{Facts, Reading};
@@ -86,6 +87,15 @@ impl Watcher {
     pub fn observe(&mut self, now: Moment, observation: &Observation<'_>) -> Vec<Action> {
         self.now = self.now.max(now);
         let now = self.now;
+        if contained(|| self.take_in(now, observation)).is_none() {
+            // What happened has happened, whether it can be read or not.
+            self.sight.lose();
+            self.take_in(now, observation);
+        }
+        self.decide(now)
+    }
+
+    fn take_in(&mut self, now: Moment, observation: &Observation<'_>) {
         self.sight.catch_up(now, &self.policy);
         match observation {
             Observation::Output { stream, bytes } => self.sight.output(now, *stream, bytes, &self.policy),
@@ -119,7 +129,6 @@ impl Watcher {
             Observation::Exited => self.exited = true,
             Observation::Elapsed => {}
         }
-        self.decide(now)
     }
 
     /// What is refused is dropped: whoever gives an order can ask before ([`refusal`](Self::refusal)).
@@ -208,11 +217,11 @@ impl Watcher {
         self.sight.title()
     }
 
-    /// As if the emulator had broken, for tests.
+    /// Makes the analysis break at the next output, for tests.
     #[cfg(debug_assertions)]
     #[doc(hidden)]
-    pub fn lose_sight(&mut self) {
-        self.sight.lose();
+    pub fn break_down(&mut self) {
+        self.sight.break_down();
     }
 
     /// Of every mark of the profile, in the order of [`Profile::marks`](super::Profile::marks), the row of the screen it
@@ -310,7 +319,10 @@ impl Watcher {
     fn read_screen(&mut self) {
         if self.sight.take_reworded() {
             let turned = self.reading.turn.is_some();
-            self.reading = Reading::read(&self.sight, &self.policy);
+            self.reading = contained(|| Reading::read(&self.sight, &self.policy)).unwrap_or_else(|| {
+                self.sight.lose();
+                Reading::default()
+            });
             if let (true, None, Some(draft)) = (turned, &self.reading.turn, &mut self.sight.draft) {
                 // Typed ahead while it worked; now that is what it waits for.
                 draft.at_prompt = true;
@@ -326,7 +338,8 @@ impl Watcher {
             self.done = Some(now);
         }
         if self.sight.take_printed() {
-            let shown = self.sight.with_view(|view| view.rows.iter().any(|row| pattern.find(row).is_some()));
+            let shown = || self.sight.with_view(|view| view.rows.iter().any(|row| pattern.find(row).is_some()));
+            let shown = contained(shown).unwrap_or_default();
             let went_on = self.done.is_some_and(|done| self.sight.clocks.progress.since(done) > SAME_BREATH);
             self.done = match (self.done, shown) {
                 (None, true) => Some(now),

@@ -5,7 +5,7 @@
 /// A control sequence as far as it has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Csi {
-    /// `?`, `>`, `<` or `=`.
+    /// `?`, `>`, `<` or `=`; something else where the sequence makes no sense.
     pub prefix: u8,
     /// The byte before the last, where there is one.
     pub intermediate: u8,
@@ -36,7 +36,9 @@ impl Csi {
                 }
                 self.next(byte == b':');
             }
-            b'<'..=b'?' => self.prefix = byte,
+            // It comes first; elsewhere it makes the sequence one that nobody knows.
+            b'<'..=b'?' if self.count == 0 && self.prefix == 0 => self.prefix = byte,
+            b'<'..=b'?' => self.prefix = u8::MAX,
             0x20..=0x2f => self.intermediate = byte,
             _ => {}
         }

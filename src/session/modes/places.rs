@@ -1,0 +1,39 @@
+//! Where in the command's output something is that may have to be undone.
+
+#![forbid(unsafe_code)]
+
+use memchr::memrchr;
+
+use crate::watch::scan;
+
+/// Whether something here may have to be undone: a sequence that is not public, a shape of the cursor, a shift of the
+/// character set. The attributes do not count, nor what moves, erases and writes.
+#[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
+pub fn is_odd(byte: u8, next: u8, third: u8) -> bool {
+    let calm = (next == b'[') & scan::is_public(third);
+    (byte == 0x1b) & !calm | (byte == b' ') & (next == b'q') | (byte == 0x0e) | (byte == 0x0f)
+}
+
+/// The length of a control sequence that is here from beginning to end, as nearly all are.
+pub fn whole(bytes: &[u8]) -> Option<usize> {
+    let body = bytes.strip_prefix(b"\x1b[")?;
+    let end = body.iter().position(|byte| !matches!(byte, 0x20..=0x3f))?;
+    matches!(body[end], 0x40..=0x7e).then_some(end + 3)
+}
+
+/// How many sequences from the end are looked at for one that resets all attributes.
+const TRIED: usize = 32;
+
+/// Where the last sequence begins that resets all attributes: what was set before it does not matter after it. It is one
+/// wherever it stands, since its first byte ends whatever it may be in. The beginning if there is none near the end.
+pub fn last_reset(bytes: &[u8]) -> usize {
+    let mut before = bytes;
+    for _ in 0..TRIED {
+        let Some(at) = memrchr(0x1b, before) else { break };
+        if bytes[at..].starts_with(b"\x1b[m") || bytes[at..].starts_with(b"\x1b[0m") {
+            return at;
+        }
+        before = &before[..at];
+    }
+    0
+}
