@@ -1,5 +1,6 @@
 //! Who is compared.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A way to run a command.
@@ -18,6 +19,8 @@ enum Kind {
     Floor(String),
     /// A build of idlewatch.
     Idlewatch(String),
+    /// The static one.
+    Static(String),
     Script,
     Sudo,
     Unbuffer,
@@ -30,12 +33,21 @@ pub fn all(own: &str) -> Vec<Peer> {
     vec![
         peer("floor", Kind::Floor(own.to_owned())),
         peer("idlewatch", Kind::Idlewatch(env!("CARGO_BIN_EXE_idlewatch").to_owned())),
+        peer("static", Kind::Static(static_build())),
         peer("none", Kind::None),
         peer("script", Kind::Script),
         peer("sudo", Kind::Sudo),
         peer("unbuffer", Kind::Unbuffer),
         peer("timeout", Kind::Timeout),
     ]
+}
+
+/// Where `packaging/archive` leaves the static build.
+fn static_build() -> String {
+    let usual = Path::new(env!("CARGO_BIN_EXE_idlewatch"));
+    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    let folder = usual.ancestors().nth(2).unwrap_or(usual);
+    folder.join(target).join("release/idlewatch").to_string_lossy().into_owned()
 }
 
 impl Peer {
@@ -49,7 +61,7 @@ impl Peer {
         let mut argv: Vec<String> = match &self.kind {
             Kind::None => Vec::new(),
             Kind::Floor(own) => vec![own.clone(), "__relay".to_owned()],
-            Kind::Idlewatch(program) => vec![program.clone(), "--".to_owned()],
+            Kind::Idlewatch(program) | Kind::Static(program) => vec![program.clone(), "--".to_owned()],
             Kind::Script => {
                 let words: Vec<String> = command.iter().map(|word| format!("'{word}'")).collect();
                 return ["script", "-qefc", &words.join(" "), "/dev/null"].map(ToOwned::to_owned).to_vec();
@@ -70,6 +82,9 @@ impl Peer {
         match quiet(Command::new(&argv[0]).args(&argv[1..])) {
             Ok(status) if status.success() => None,
             Ok(status) => Some(status.to_string()),
+            Err(error) if matches!(self.kind, Kind::Static(_)) => {
+                Some(format!("{error} (packaging/archive builds it)"))
+            }
             Err(error) => Some(error.to_string()),
         }
     }

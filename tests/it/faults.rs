@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::{Run, until, without_terminal};
+use crate::support::{Run, until, until_gone, without_terminal};
 use crate::typeahead::can_be_returned;
 
 #[test]
@@ -87,8 +87,11 @@ fn without_a_kill_what_ignores_the_signal_is_left_and_named() {
     let pid = fs::read_to_string(folder.path().join("pid")).unwrap().trim().to_owned();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("left running") && said.contains(&pid), "{said}");
-    assert!(kill(Pid::from_raw(pid.parse().unwrap()), None).is_ok());
+    let pid = pid.parse().unwrap();
+    assert!(kill(Pid::from_raw(pid), None).is_ok());
     fs::write(folder.path().join("go"), "").unwrap();
+    // The folder goes with this test, and with it what it is told by.
+    until_gone(pid);
 }
 
 #[test]
