@@ -235,6 +235,12 @@ impl Drop for Session {
     /// However we leave, the terminal is as it was, and after a panic nothing of the command stays behind.
     fn drop(&mut self) {
         if !self.finished {
+            if let Some((index, bytes)) = self.passed.bytes()
+                && self.sources[index].is_terminal()
+            {
+                // Passed on, and not looked at any more.
+                self.modes.follow(bytes);
+            }
             self.restore_screen();
         }
         if let Some(terminal) = &mut self.terminal {

@@ -178,10 +178,11 @@ struct Session {
     queue: VecDeque<Action>,
     /// Somebody further up is at it.
     performing: bool,
+    /// What was passed on and not looked at yet.
     passed: Passed,
 }
 
-/// If a reader that had enough takes no more within this, what it was given so far is looked at.
+/// A reader that had enough and takes no more within this has paused, and what it was given so far is looked at.
 const A_MOMENT: Duration = Duration::from_millis(2);
 /// How often the rest of a tree that is being ended is looked at.
 const RESCAN: Duration = Duration::from_millis(20);
@@ -203,17 +204,19 @@ impl Session {
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             self.gaps.asleep = now;
-            let unseen = self.passed.bytes().map(|_| now + A_MOMENT);
-            let ready = self.wait(wake.into_iter().chain(unseen).min().map(|moment| moment.since(now)));
+            let busy = self.passed.bytes().is_some() || self.sinks.iter().any(Sink::is_busy);
+            let moment = busy.then(|| now + A_MOMENT);
+            let ready = self.wait(wake.into_iter().chain(moment).min().map(|moment| moment.since(now)));
             self.notice_gaps(wake);
             if !ready.iter().any(|(what, _)| matches!(what, Watched::Source(_) | Watched::Sink(_))) {
+                self.sinks.iter_mut().for_each(Sink::pause);
                 self.understand();
             }
             for (what, events) in ready {
                 self.attend(what, events);
             }
             let now = self.clock.now();
-            if self.passed.is_due(now) {
+            if self.passed.is_due(now) || wake.is_some_and(|wake| now >= wake) {
                 self.understand();
             }
             if self.progress.is_some_and(|(_, next)| now >= next) {

@@ -8,10 +8,10 @@ mod places;
 
 use std::fmt::Write;
 
-use memchr::{memchr2, memchr3, memrchr};
+use memchr::{memchr2, memchr3};
 
 use self::csi::Csi;
-use self::places::{is_odd, last_reset, whole};
+use self::places::{begin_of, is_odd, last_reset, whole};
 use crate::watch::scan;
 
 /// Private modes that matter to whoever uses the terminal next, with their usual state.
@@ -118,10 +118,8 @@ impl Modes {
 
     /// Reads what is odd at this place, between sequences. Gives where it ends.
     fn read(&mut self, bytes: &[u8], at: usize) -> usize {
-        if bytes[at] == b' ' {
-            // The end of a sequence that sets the cursor's shape, or text.
-            let begin = memrchr(0x1b, &bytes[..at]).filter(|begin| whole(&bytes[*begin..]) == Some(at - begin + 2));
-            return begin.map_or(at + 1, |begin| self.finish(bytes, begin));
+        if matches!(bytes[at], b' ' | b'!') {
+            return begin_of(bytes, at).map_or(at + 1, |begin| self.finish(bytes, begin));
         }
         let Some(length) = whole(&bytes[at..]) else { return self.finish(bytes, at) };
         let (body, last) = (&bytes[at + 2..at + length - 1], bytes[at + length - 1]);

@@ -101,6 +101,8 @@ impl Session {
     }
 
     pub(super) fn room(&mut self) -> Room {
+        // What was passed on already says where there is any.
+        self.understand();
         if self.screen.is_none() || !self.terminal.as_ref().is_some_and(Terminal::is_raw) {
             return Room::NoTerminal;
         }

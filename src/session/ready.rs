@@ -57,8 +57,10 @@ impl Session {
         for (index, source) in self.sources.iter().enumerate() {
             // While a prompt is shown, what the command prints has to wait.
             let covered = self.prompt.as_ref().is_some_and(Prompt::is_shown) && self.screen == Some(source.sink);
-            // What nobody takes is left with the command, as it would be without us.
-            let held = covered || self.sinks[source.sink].is_behind();
+            // Whoever works on what it got is not given more: it and the command take turns best like that. But what
+            // the command prints while its reader has paused is to be seen.
+            let sink = &self.sinks[source.sink];
+            let held = covered || sink.is_busy() || !sink.has_room();
             if let (Some(fd), false) = (source.fd(self.pty.as_ref()), held) {
                 watched.push((Watched::Source(index), PollFd::new(fd, input)));
             }

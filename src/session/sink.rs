@@ -24,6 +24,8 @@ pub struct Sink {
     /// How much of `waiting` is written.
     written: usize,
     broken: Option<Errno>,
+    /// The reader took nothing for a while although something waits.
+    paused: bool,
     /// Nothing more is to come: it is closed once everything is written.
     closing: bool,
 }
@@ -69,12 +71,22 @@ impl Sink {
     }
 
     fn new(fd: OwnedFd, how: How) -> Self {
-        Self { fd: Some(fd), how, waiting: Vec::new(), written: 0, broken: None, closing: false }
+        Self { fd: Some(fd), how, waiting: Vec::new(), written: 0, broken: None, paused: false, closing: false }
     }
 
     /// Whether bytes wait to be written.
     pub fn is_behind(&self) -> bool {
         self.written < self.waiting.len()
+    }
+
+    /// Whether a reader that takes its time, but does take, still has something to take.
+    pub fn is_busy(&self) -> bool {
+        self.is_behind() && !self.paused
+    }
+
+    /// Nothing was taken for a moment: the reader is slow or has stopped, which is not to stop the command at once.
+    pub fn pause(&mut self) {
+        self.paused = self.is_behind();
     }
 
     /// Whether more may be put here to wait.
@@ -120,6 +132,7 @@ impl Sink {
     pub fn flush(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         self.written += self.write(&waiting[self.written..]);
+        self.paused = false;
         if self.broken.is_none() && self.written < waiting.len() {
             self.waiting = waiting;
         } else {

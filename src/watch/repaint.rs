@@ -3,15 +3,13 @@
 //! A full-screen program goes to the left of a row, writes it, and erases what is left of it, or erases it first. The row
 //! is then the same whatever was there, so of a flood of such rows only the last for each is worth reading at all.
 
-use memchr::memrchr;
-
 use super::{Size, scan};
 
 /// The parts of `output` that alone decide what the screen shows after it, in order. Colours count for nothing.
 ///
 /// Rows count only where nothing else can come of them: plain letters, fewer than the screen is wide, between `CSI row ;
-/// 1 H` and `CSI K`. Anything else is kept, and ends the row's claim to have been painted over. The margins must be those
-/// of the screen.
+/// 1 H` and `CSI K`. Anything else is kept, and ends the row's claim to have been painted over; unless the end paints
+/// every row and nothing before it lasts longer than that. The margins must be those of the screen.
 pub(super) fn last_painted(output: &[u8], size: Size) -> Vec<&[u8]> {
     let begin = end_to_try(output, size);
     if let Some(begin) = begin {
@@ -56,8 +54,8 @@ fn is_calm(output: &[u8], switches: [bool; SWITCHES.len()]) -> bool {
 #[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
 fn may_last(byte: u8, next: u8, third: u8) -> bool {
     let begins = (byte == 0x1b) & (next == b'[') & scan::is_public(third);
-    let ends = ((b'0'..=b';').contains(&byte) | (byte == b'[')) & lasts(next);
-    (byte < b' ') & !begins | ends | (byte == 0xc2) & (next < 0xa0)
+    let ends = ((b'0'..=b';').contains(&byte) | (byte == b'[')) & lasts(next) | (byte == b'!') & (next == b'p');
+    ((byte < b' ') | (byte == 0x7f)) & !begins | ends | (byte == 0xc2) & (next < 0xa0)
 }
 
 /// Whether a control sequence may have an effect that lasts if this is its last byte.
@@ -68,14 +66,14 @@ fn lasts(last: u8) -> bool {
 
 /// Whether a control sequence of numbers has its last byte here.
 fn is_end_of_sequence(output: &[u8], last: usize) -> bool {
-    let begin = memrchr(0x1b, &output[..last]);
-    begin.is_some_and(|begin| scan::numbers(&output[begin..]).is_some_and(|(length, _)| begin + length == last + 1))
+    let before = output[..last].iter().rposition(|byte| !matches!(byte, b'0'..=b';')).map_or(0, |at| at + 1);
+    output[..before].ends_with(b"\x1b[")
 }
 
 /// What is left of a part of the output.
 struct Painted<'o> {
     kept: Vec<&'o [u8]>,
-    /// Every row was painted, with nothing in between that could have gone elsewhere.
+    /// Every row was painted, with nothing before or in between that could have gone elsewhere.
     covers_all: bool,
     /// Which of the switches are decided.
     switched: [bool; SWITCHES.len()],
@@ -136,7 +134,8 @@ impl<'o> Painted<'o> {
         self.kept[begin..].reverse();
         let (switches, rows) = seen.split_at(SWITCHES.len());
         self.switched.iter_mut().zip(switches).for_each(|(switched, seen)| *switched |= seen);
-        self.covers_all |= rows.iter().all(|seen| *seen);
+        // Only from the beginning: what came before this may have gone to another screen.
+        self.covers_all |= begin == 0 && rows.iter().all(|seen| *seen);
     }
 }
 
@@ -236,6 +235,14 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_another_screen_cover_nothing() {
+        let rows = ["\x1b[1;1H", "\x1b[2;1H", "\x1b[3;1H", "\x1b[4;1H"].join("other\x1b[K") + "\x1b[K";
+        let head = "\x1b[3;1Hthree\x1b[K".to_owned() + &"\x1b[1;1Hone\x1b[K".repeat(20);
+        let output = format!("{head}\x1b[?1049h{rows}\x1b[?1049l");
+        assert!(kept(&output).contains(&"\x1b[3;1Hthree\x1b[K"), "{:?}", kept(&output));
+    }
+
+    #[test]
     fn what_lasts_is_not_taken_for_painting() {
         let rows = "\x1b[1;1H\x1b[31mrow\x1b[K\x1b[7C".repeat(9);
         for (between, calm) in [
@@ -249,6 +256,8 @@ mod tests {
             ("\x1b[;h", false),
             ("\x1b[s", false),
             ("\x1b[2;9r", false),
+            ("\x1b[0!p", false),
+            ("\x1b[4\x7fh", false),
             ("\x1b[>4;2m", false),
             ("\x1b(0", false),
             ("\x1b]0;title\x1b\\", false),

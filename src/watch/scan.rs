@@ -99,7 +99,7 @@ pub(crate) fn first_odd(bytes: &[u8], from: usize, odd: impl Fn(u8, u8, u8) -> b
 #[inline]
 #[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
 pub(crate) const fn is_public(byte: u8) -> bool {
-    byte.is_ascii() & (byte >= b'0') & (byte & !3 != b'<')
+    (byte >= b'0') & (byte < 0x7f) & (byte & !3 != b'<')
 }
 
 #[cfg(test)]

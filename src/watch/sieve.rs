@@ -136,6 +136,11 @@ impl Sieve {
         self.mode == Mode::Text
     }
 
+    /// Whether a character has begun and is not complete.
+    pub(super) fn is_in_character(&self) -> bool {
+        !self.partial.is_empty()
+    }
+
     /// Some text was left out, up to the end of a line.
     pub(super) fn skipped_lines(&mut self) {
         self.partial.clear();

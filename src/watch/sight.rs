@@ -168,6 +168,7 @@ impl Sight {
             self.clocks.progressed(now, "");
         }
         if self.blind {
+            self.printed = true;
             return;
         }
         #[cfg(debug_assertions)]
@@ -180,7 +181,7 @@ impl Sight {
         };
         let mut rest = bytes;
         if bytes.len() >= WORTH_SKIPPING && self.screen.shows_only_ends() {
-            if !channel.sieve.is_between_sequences() {
+            if !channel.sieve.is_between_sequences() || channel.sieve.is_in_character() {
                 let begun;
                 (begun, rest) = bytes.split_at(scan::escape(bytes));
                 read(self, &mut channel, begun);

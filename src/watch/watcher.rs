@@ -92,7 +92,11 @@ impl Watcher {
             self.sight.lose();
             self.take_in(now, observation);
         }
-        self.decide(now)
+        contained(|| self.decide(now)).unwrap_or_else(|| {
+            (self.reading, self.looking.found) = (Reading::default(), None);
+            self.sight.lose();
+            self.decide(now)
+        })
     }
 
     fn take_in(&mut self, now: Moment, observation: &Observation<'_>) {
@@ -319,10 +323,7 @@ impl Watcher {
     fn read_screen(&mut self) {
         if self.sight.take_reworded() {
             let turned = self.reading.turn.is_some();
-            self.reading = contained(|| Reading::read(&self.sight, &self.policy)).unwrap_or_else(|| {
-                self.sight.lose();
-                Reading::default()
-            });
+            self.reading = Reading::read(&self.sight, &self.policy);
             if let (true, None, Some(draft)) = (turned, &self.reading.turn, &mut self.sight.draft) {
                 // Typed ahead while it worked; now that is what it waits for.
                 draft.at_prompt = true;
@@ -338,8 +339,7 @@ impl Watcher {
             self.done = Some(now);
         }
         if self.sight.take_printed() {
-            let shown = || self.sight.with_view(|view| view.rows.iter().any(|row| pattern.find(row).is_some()));
-            let shown = contained(shown).unwrap_or_default();
+            let shown = self.sight.with_view(|view| view.rows.iter().any(|row| pattern.find(row).is_some()));
             let went_on = self.done.is_some_and(|done| self.sight.clocks.progress.since(done) > SAME_BREATH);
             self.done = match (self.done, shown) {
                 (None, true) => Some(now),

@@ -155,7 +155,7 @@ fn a_slow_reader_gets_everything() {
 fn what_nobody_has_read_yet_when_the_command_ends_is_still_there() {
     let folder = tempfile::tempdir().unwrap();
     // More than a pipe holds, and less than everything between the command and its reader.
-    let text = &mebibyte()[..70_000];
+    let text = &mebibyte()[..100_000];
     fs::write(folder.path().join("text"), text).unwrap();
     let script = "echo pid=$$';' >&2; exec cat text";
     for options in [&[][..], &["--pty", "never"]] {

@@ -35,6 +35,20 @@ fn readers_that_have_stopped_do_not_stop_the_watchdog() {
 }
 
 #[test]
+fn what_is_printed_while_the_reader_has_paused_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    // More than a pipe holds, then a line now and then.
+    let script = "yes | head -c 66000; for word in one two three four five six seven eight nine ten eleven twelve; do \
+                  echo \"and $word\"; sleep 0.2; done; : >done";
+    let mut command = Run::sh(&["--idle", "1s", "--no-guard"], script).folder(folder.path()).command();
+    let child = without_terminal(&mut command).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    until("its last word", || folder.path().join("done").exists());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stdout.ends_with(b"and twelve\n"));
+}
+
+#[test]
 fn what_a_person_ended_is_not_started_again() {
     let options = ["--relaunch", "any", "--relaunch-delay", "1ms"];
     let mut run = Run::sh(&options, "echo ready; exec sleep 300").in_terminal();

@@ -6,12 +6,19 @@ use memchr::memrchr;
 
 use crate::watch::scan;
 
-/// Whether something here may have to be undone: a sequence that is not public, a shape of the cursor, a shift of the
-/// character set. The attributes do not count, nor what moves, erases and writes.
+/// Whether something here may have to be undone, or undoes it: a sequence that is not public, the end of one that shapes
+/// the cursor or resets, a shift of the character set. The attributes do not count, nor what moves, erases and writes.
 #[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
 pub fn is_odd(byte: u8, next: u8, third: u8) -> bool {
     let calm = (next == b'[') & scan::is_public(third);
-    (byte == 0x1b) & !calm | (byte == b' ') & (next == b'q') | (byte == 0x0e) | (byte == 0x0f)
+    let end = (byte == b' ') & (next == b'q') | (byte == b'!') & (next == b'p');
+    (byte == 0x1b) & !calm | end | (byte == 0x0e) | (byte == 0x0f)
+}
+
+/// Where the control sequence begins whose last two bytes are here; none if they are text.
+pub fn begin_of(bytes: &[u8], end: usize) -> Option<usize> {
+    let before = bytes[..end].iter().rposition(|byte| !matches!(byte, 0x20..=0x3f))? + 1;
+    bytes[..before].ends_with(b"\x1b[").then(|| before - 2)
 }
 
 /// The length of a control sequence that is here from beginning to end, as nearly all are.

@@ -58,7 +58,7 @@ fn what_is_skipped_makes_no_difference() {
     let pieces: Vec<&str> = "\
         \x1b[31m|\x1b[1;4:3m|\x1b[39m|\x1b[m|\x1b[0m|\x1b[3;1H|\x1b[K|text|a q|2 q|\x1b[5 q|\x1b[0 q|\x1b[ q|\
         \x1b[?25l|\x1b[?25h|\x1b[1?25l|\x1b[?1049h|\x1b[?1049l|\x1b[>1u|\x1b[<u|\x1b[=3u|\x1b[>4;2m|\x1b(0|\
-        \x1b(B|\x0e|\x0f|\x1b[3\x0e1m|\x1b=|\x1b>|\x1b[!p|\x1bc|\x1b]0;a title|\x07|\x1b\\|\x1bPq|\x18|\x1b|\
+        \x1b(B|\x0e|\x0f|\x1b[3\x0e1m|\x1b=|\x1b>|\x1b[!p|\x1b[0!p|!p|\x1b[\x7f?25l|\x1bc|\x1b]0;a title|\x07|\x1b\\|\x1bPq|\x18|\x1b|\
         \x1b[|\x1b[3|\x1b[?1000;1006h|\x1b[?25s|\x1b[?25r|é|\r\n|\x1b\x1b[?7l"
         .split('|')
         .collect();
