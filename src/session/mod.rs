@@ -182,7 +182,7 @@ struct Session {
     passed: Passed,
 }
 
-/// A reader that had enough and takes no more within this has paused, and what it was given so far is looked at.
+/// If nothing more comes within this, what was passed on is looked at, and a reader that had enough has paused.
 const A_MOMENT: Duration = Duration::from_millis(2);
 /// How often the rest of a tree that is being ended is looked at.
 const RESCAN: Duration = Duration::from_millis(20);
@@ -321,8 +321,9 @@ impl Session {
         found
     }
 
-    /// Passes on what the command printed. Looks at it too, unless the reader has enough for the moment: then more is
-    /// to come as soon as it has not, and all that is looked at together.
+    /// Passes on what the command printed. Looks at it too, unless more is to come at once: from a command that is in the
+    /// middle of something, or as soon as a reader that has enough for the moment has not. Then all that is looked at
+    /// together.
     fn pass_on(&mut self, index: usize) -> Found {
         if !self.passed.is_from(index) {
             self.understand();
@@ -336,7 +337,8 @@ impl Session {
             Some(fd) => self.passed.pass(fd, index, now, busy, &mut self.sinks[sink]),
             None => Found::End,
         };
-        if found != Found::Full || self.passed.is_full() {
+        let more_to_come = found == Found::Full || found == Found::Dry && busy;
+        if !more_to_come || self.passed.is_full() {
             self.understand();
         }
         self.check_sink(sink);

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use memchr::{memchr2, memchr3};
 
 use self::csi::Csi;
-use self::places::{begin_of, is_odd, last_reset, whole};
+use self::places::{is_odd, last_reset, whole};
 use crate::watch::scan;
 
 /// Private modes that matter to whoever uses the terminal next, with their usual state.
@@ -119,7 +119,7 @@ impl Modes {
     /// Reads what is odd at this place, between sequences. Gives where it ends.
     fn read(&mut self, bytes: &[u8], at: usize) -> usize {
         if matches!(bytes[at], b' ' | b'!') {
-            return begin_of(bytes, at).map_or(at + 1, |begin| self.finish(bytes, begin));
+            return scan::begin_of(bytes, at + 1).map_or(at + 1, |begin| self.finish(bytes, begin));
         }
         let Some(length) = whole(&bytes[at..]) else { return self.finish(bytes, at) };
         let (body, last) = (&bytes[at + 2..at + length - 1], bytes[at + length - 1]);

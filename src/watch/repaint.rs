@@ -43,7 +43,7 @@ fn is_calm(output: &[u8], switches: [bool; SWITCHES.len()]) -> bool {
         let Some(byte) = output.get(at) else { return true };
         at += match (byte, switch(&output[at..])) {
             (_, Some((which, length))) if switches[which] => length,
-            (b'0'..=b';' | b'[', _) if !is_end_of_sequence(output, at + 1) => 1,
+            (b'0'..=b';' | b'[', _) if scan::begin_of(output, at + 1).is_none() => 1,
             _ => return false,
         };
     }
@@ -62,12 +62,6 @@ fn may_last(byte: u8, next: u8, third: u8) -> bool {
 #[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
 fn lasts(last: u8) -> bool {
     last.is_ascii() & (last >= b'g') & (last != b'm') | (last == b'W')
-}
-
-/// Whether a control sequence of numbers has its last byte here.
-fn is_end_of_sequence(output: &[u8], last: usize) -> bool {
-    let before = output[..last].iter().rposition(|byte| !matches!(byte, b'0'..=b';')).map_or(0, |at| at + 1);
-    output[..before].ends_with(b"\x1b[")
 }
 
 /// What is left of a part of the output.

@@ -94,6 +94,13 @@ pub(crate) fn first_odd(bytes: &[u8], from: usize, odd: impl Fn(u8, u8, u8) -> b
     (at..bytes.len()).find(|place| odd(byte(*place), byte(place + 1), byte(place + 2))).unwrap_or(bytes.len())
 }
 
+/// Where the control sequence begins that has its last byte at `last`; none if that is text.
+#[inline]
+pub(crate) fn begin_of(bytes: &[u8], last: usize) -> Option<usize> {
+    let before = bytes[..last].iter().rposition(|byte| !matches!(byte, 0x20..=0x3f))? + 1;
+    bytes[..before].ends_with(b"\x1b[").then(|| before - 2)
+}
+
 /// Whether a control sequence that has this byte after its `[` begins with a number or ends with it: it has none of the
 /// marks that make it private.
 #[inline]

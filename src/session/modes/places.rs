@@ -15,12 +15,6 @@ pub fn is_odd(byte: u8, next: u8, third: u8) -> bool {
     (byte == 0x1b) & !calm | end | (byte == 0x0e) | (byte == 0x0f)
 }
 
-/// Where the control sequence begins whose last two bytes are here; none if they are text.
-pub fn begin_of(bytes: &[u8], end: usize) -> Option<usize> {
-    let before = bytes[..end].iter().rposition(|byte| !matches!(byte, 0x20..=0x3f))? + 1;
-    bytes[..before].ends_with(b"\x1b[").then(|| before - 2)
-}
-
 /// The length of a control sequence that is here from beginning to end, as nearly all are.
 pub fn whole(bytes: &[u8]) -> Option<usize> {
     let body = bytes.strip_prefix(b"\x1b[")?;
