@@ -182,8 +182,10 @@ struct Session {
     passed: Passed,
 }
 
-/// If nothing more comes within this, what was passed on is looked at, and a reader that had enough has paused.
+/// If nothing more comes within this, what was passed on is looked at.
 const A_MOMENT: Duration = Duration::from_millis(2);
+/// A reader that had enough and takes nothing within this has paused.
+const A_WHILE: Duration = Duration::from_millis(100);
 /// How often the rest of a tree that is being ended is looked at.
 const RESCAN: Duration = Duration::from_millis(20);
 
@@ -204,12 +206,14 @@ impl Session {
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             self.gaps.asleep = now;
-            let busy = self.passed.bytes().is_some() || self.sinks.iter().any(Sink::is_busy);
-            let moment = busy.then(|| now + A_MOMENT);
-            let ready = self.wait(wake.into_iter().chain(moment).min().map(|moment| moment.since(now)));
+            let unseen = self.passed.bytes().map(|_| now + A_MOMENT);
+            let busy = self.sinks.iter().any(Sink::is_busy).then(|| now + A_WHILE);
+            let ready = self.wait([wake, unseen, busy].into_iter().flatten().min().map(|moment| moment.since(now)));
             self.notice_gaps(wake);
             if !ready.iter().any(|(what, _)| matches!(what, Watched::Source(_) | Watched::Sink(_))) {
-                self.sinks.iter_mut().for_each(Sink::pause);
+                if unseen.is_none() {
+                    self.sinks.iter_mut().for_each(Sink::pause);
+                }
                 self.understand();
             }
             for (what, events) in ready {

@@ -84,7 +84,7 @@ impl Sink {
         self.is_behind() && !self.paused
     }
 
-    /// Nothing was taken for a moment: the reader is slow or has stopped, which is not to stop the command at once.
+    /// Nothing was taken for a while: the reader is slow or has stopped, which is not to stop the command at once.
     pub fn pause(&mut self) {
         self.paused = self.is_behind();
     }
