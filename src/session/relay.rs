@@ -10,7 +10,7 @@ use super::sink::Sink;
 use crate::watch::{Moment, Stream};
 
 /// How much is passed on before anything else gets a turn, and looked at as a whole.
-const PORTION: usize = 64 * 1024;
+const PORTION: usize = 128 * 1024;
 
 /// Something the command prints to.
 pub struct Source {

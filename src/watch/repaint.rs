@@ -1,15 +1,17 @@
 //! Of a screen that is painted over and over, what is still to be seen.
 //!
 //! A full-screen program goes to the left of a row, writes it, and erases what is left of it, or erases it first. The row
-//! is then the same whatever was there, so of a flood of such rows only the last for each is worth reading at all.
+//! is then the same whatever was there, so of a flood of such rows only the last for each is worth reading at all, and
+//! what was written into it since.
 
 use super::{Size, scan};
 
 /// The parts of `output` that alone decide what the screen shows after it, in order. Colours count for nothing.
 ///
 /// Rows count only where nothing else can come of them: plain letters, fewer than the screen is wide, between `CSI row ;
-/// 1 H` and `CSI K`. Anything else is kept, and ends the row's claim to have been painted over; unless the end paints
-/// every row and nothing before it lasts longer than that. The margins must be those of the screen.
+/// 1 H` and `CSI K`. What is written into a row without filling it is kept until the row is painted. Anything else is
+/// kept, and ends the row's claim to have been painted over; unless the end paints every row and nothing before it lasts
+/// longer than that. The margins must be those of the screen.
 pub(super) fn last_painted(output: &[u8], size: Size) -> Vec<&[u8]> {
     let begin = end_to_try(output, size);
     if let Some(begin) = begin {
@@ -64,6 +66,14 @@ fn lasts(last: u8) -> bool {
     last.is_ascii() & (last >= b'g') & (last != b'm') | (last == b'W')
 }
 
+/// Something that was done to a row or a switch, and to nothing else.
+struct Stroke {
+    /// Which: the switches first, then the rows.
+    on: usize,
+    /// What was there before makes no difference after it.
+    whole: bool,
+}
+
 /// What is left of a part of the output.
 struct Painted<'o> {
     kept: Vec<&'o [u8]>,
@@ -76,20 +86,20 @@ struct Painted<'o> {
 impl<'o> Painted<'o> {
     fn read(output: &'o [u8], size: Size) -> Self {
         let mut this = Self { kept: Vec::new(), covers_all: false, switched: [false; SWITCHES.len()] };
-        let mut painted: Vec<(usize, &[u8])> = Vec::new();
+        let mut painted: Vec<(Stroke, &[u8])> = Vec::new();
         let (mut at, mut from) = (0, 0);
         while at < output.len() {
             let rest = &output[at..];
             let (what, length) = match goes_to(rest) {
                 // Where the cursor goes is of no account if it goes elsewhere at once.
                 Some((_, length)) if goes_to(&rest[length..]).is_some() => (None, length),
-                Some((place, length)) => match painted_row(place, &rest[length..], size) {
-                    Some(row) => (Some(SWITCHES.len() + place.0 - 1), length + row),
+                Some((place, length)) => match written(place, &rest[length..], size) {
+                    Some((row, whole)) => (Some(Stroke { on: SWITCHES.len() + place.0 - 1, whole }), length + row),
                     None => (None, 0),
                 },
                 None => match (scan::look(rest), switch(rest)) {
                     (Some(length), _) => (None, length),
-                    (None, Some((switch, length))) => (Some(switch), length),
+                    (None, Some((switch, length))) => (Some(Stroke { on: switch, whole: true }), length),
                     (None, None) => (None, 0),
                 },
             };
@@ -114,15 +124,19 @@ impl<'o> Painted<'o> {
         this
     }
 
-    /// Keeps of each switch and of each row what was painted last, in the order of that.
-    fn keep_last(&mut self, painted: &mut Vec<(usize, &'o [u8])>, size: Size) {
+    /// Keeps of each switch and of each row what was painted last, and what was written into it after that, in order.
+    fn keep_last(&mut self, painted: &mut Vec<(Stroke, &'o [u8])>, size: Size) {
         let mut seen = vec![false; SWITCHES.len() + usize::from(size.rows)];
         let begin = self.kept.len();
         self.kept.extend(
             painted
                 .drain(..)
                 .rev()
-                .filter(|(what, _)| !std::mem::replace(&mut seen[*what], true))
+                .filter(|(Stroke { on, whole }, _)| {
+                    let covered = seen[*on];
+                    seen[*on] |= whole;
+                    !covered
+                })
                 .map(|(_, text)| text),
         );
         self.kept[begin..].reverse();
@@ -157,13 +171,13 @@ fn goes_to(bytes: &[u8]) -> Option<((usize, usize), usize)> {
     }
 }
 
-/// The length of what paints a row from this place to its end, if it begins at its left and does so.
-fn painted_row((row, column): (usize, usize), bytes: &[u8], size: Size) -> Option<usize> {
-    if column != 1 || row > usize::from(size.rows) {
+/// The length of what is written at this place, if all of it is in this one row, and whether it paints the row whole.
+fn written((row, column): (usize, usize), bytes: &[u8], size: Size) -> Option<(usize, bool)> {
+    if row > usize::from(size.rows) {
         return None;
     }
     let erased = erases(bytes);
-    let (mut at, mut letters) = (erased.unwrap_or(0), 0);
+    let (mut at, mut letters) = (erased.unwrap_or(0), column - 1);
     loop {
         let text = scan::plain(&bytes[at..]);
         (at, letters) = (at + text, letters + text);
@@ -175,9 +189,16 @@ fn painted_row((row, column): (usize, usize), bytes: &[u8], size: Size) -> Optio
             None => break,
         }
     }
+    if let Some(length) = erases(&bytes[at..]) {
+        return Some((at + length, column == 1));
+    }
     // What may be cut off here may go on in the next portion.
-    let whole = bytes.len() - at >= 3 && bytes[at] == 0x1b;
-    erases(&bytes[at..]).map(|length| at + length).or_else(|| erased.filter(|_| whole).map(|_| at))
+    let ended = bytes.len() - at >= 3 && bytes[at] == 0x1b;
+    if erased.is_some() && column == 1 {
+        return ended.then_some((at, true));
+    }
+    // Whatever goes on from here is to find the cursor where this leaves it.
+    goes_to(&bytes[at..]).map(|_| (at, false))
 }
 
 /// The length of a sequence that erases what is right of the cursor.
@@ -226,6 +247,20 @@ mod tests {
             assert_eq!(kept.concat().replace("\x1b[1m", ""), output.replace("\x1b[1m", ""), "{kept:?}");
             assert_eq!(kept.len(), parts, "{kept:?}");
         }
+    }
+
+    #[test]
+    fn what_is_written_into_a_row_is_kept_until_the_row_is_painted() {
+        let write = "\x1b[1;1Ha\x1b[K\x1b[1;4Hx\x1b[2;2H\x1b[Kz\x1b[2;1Hb\x1b[K\x1b[2;3Hy\x1b[1;1H";
+        assert_eq!(
+            kept(&format!("{write}c\x1b[K")),
+            ["\x1b[2;1Hb\x1b[K", "\x1b[2;3Hy", "\x1b[1;1Hc\x1b[K"],
+            "the first row is painted again, the second is not"
+        );
+        // Cut off in the middle of a row, as a portion may be, and painted anew after that.
+        let rows = ["\x1b[1;1H", "\x1b[2;1H", "\x1b[3;1H", "\x1b[4;1H", ""].join("row\x1b[K");
+        let portions = [rows.as_str(), "\x1b[3;1Hro"].concat().repeat(20) + &rows;
+        assert_eq!(kept(&portions).concat(), rows);
     }
 
     #[test]
