@@ -24,7 +24,7 @@ cargo bench --bench compare -- [--quick] [--only METRIC]... [--peer NAME]... [--
 
 --quick              few rounds and little data: whether it works, not how fast
 --only METRIC        this metric alone; may be repeated
---peer NAME          these peers alone, and the floor; may be repeated
+--peer NAME          these peers alone, the floor, and what --with adds; may be repeated
 --rounds N           how many rounds
 --with NAME=PROGRAM  another build of idlewatch, to compare two";
 
@@ -53,7 +53,8 @@ fn main() {
         peers.push(Peer::build(name, program));
     }
     peers.retain(|peer| {
-        let wanted = options.peers.is_empty() || peer.name == "floor" || options.peers.contains(&peer.name);
+        let added = options.with.iter().any(|(name, _)| *name == peer.name);
+        let wanted = options.peers.is_empty() || peer.name == "floor" || added || options.peers.contains(&peer.name);
         let missing = if wanted { peer.missing() } else { None };
         if let Some(why) = &missing {
             eprintln!("left out: {}: {why}", peer.name);
@@ -74,12 +75,14 @@ fn run(metric: &Metric, peers: &[Peer], own: &str, options: &Options, table: &mu
     let rounds = options.rounds.unwrap_or(if options.quick { metric.quick_rounds } else { metric.rounds });
     for round in 0..rounds {
         eprintln!("{}: round {} of {rounds}", metric.name, round + 1);
-        for (column, peer) in peers.iter().enumerate() {
-            if !(metric.suits)(peer) {
-                continue;
-            }
+        let mut turns: Vec<(usize, &Peer)> = peers.iter().enumerate().filter(|(_, peer)| (metric.suits)(peer)).collect();
+        // There and back, so that nobody always comes after the same neighbour.
+        if round % 2 == 1 {
+            turns.reverse();
+        }
+        for (column, peer) in turns {
             match (metric.measure)(peer, own, options.quick) {
-                Ok(figures) => table.add(column, figures),
+                Ok(figures) => table.add(column, round, figures),
                 Err(error) => eprintln!("{}: {}: {error}", metric.name, peer.name),
             }
         }

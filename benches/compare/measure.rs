@@ -30,8 +30,8 @@ type Figures = io::Result<Vec<Figure>>;
 
 /// Everything there is to measure.
 pub const METRICS: &[Metric] = &[
-    Metric { name: "bulk", rounds: 8, quick_rounds: 1, suits: |_| true, measure: bulk },
-    Metric { name: "latency", rounds: 12, quick_rounds: 1, suits: Peer::takes_keys, measure: latency },
+    Metric { name: "bulk", rounds: 12, quick_rounds: 1, suits: |_| true, measure: bulk },
+    Metric { name: "latency", rounds: 20, quick_rounds: 1, suits: Peer::takes_keys, measure: latency },
     Metric { name: "start", rounds: 120, quick_rounds: 5, suits: |_| true, measure: start_up },
     Metric { name: "wakeups", rounds: 1, quick_rounds: 1, suits: |_| true, measure: wakeups },
     Metric { name: "memory", rounds: 1, quick_rounds: 1, suits: Peer::relays, measure: memory },

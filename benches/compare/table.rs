@@ -1,5 +1,6 @@
 //! The figures, as ratios to the floor.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::peers::Peer;
@@ -26,9 +27,10 @@ pub enum Better {
     Less,
 }
 
+/// What each peer showed of one figure, round by round; none where it failed.
 struct Row {
     figure: Figure,
-    values: Vec<Vec<f64>>,
+    values: Vec<BTreeMap<usize, f64>>,
 }
 
 /// The table that is printed: a row for each figure, a column for each peer.
@@ -43,49 +45,66 @@ impl Table {
         Self { names: peers.iter().map(|peer| peer.name.clone()).collect(), rows: Vec::new() }
     }
 
-    /// Adds what one round found for the peer of this column.
-    pub fn add(&mut self, column: usize, figures: Vec<Figure>) {
+    /// Adds what this round found for the peer of this column.
+    pub fn add(&mut self, column: usize, round: usize, figures: Vec<Figure>) {
         for figure in figures {
             let known = self.rows.iter().position(|row| row.figure.name == figure.name);
             let row = known.unwrap_or_else(|| {
-                self.rows.push(Row { figure, values: vec![Vec::new(); self.names.len()] });
+                self.rows.push(Row { figure, values: vec![BTreeMap::new(); self.names.len()] });
                 self.rows.len() - 1
             });
-            self.rows[row].values[column].push(figure.value);
+            self.rows[row].values[column].insert(round, figure.value);
         }
     }
 }
 
-/// The quartile on the better side: what disturbs a measurement only ever makes it worse.
-fn quartile(values: &[f64], better: Better) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    if better == Better::More {
-        sorted.reverse();
+/// Below this a ratio to it means nothing.
+const NEXT_TO_NOTHING: f64 = 0.05;
+
+impl Row {
+    fn floor(&self) -> Option<f64> {
+        quartiles(self.values.first()?.values().copied().collect()).map(|[_, median, _]| median)
     }
-    sorted.get(sorted.len() / 4).copied()
+
+    /// The ratios to the floor of the same round: what disturbed the one has disturbed the other.
+    fn ratios(&self, column: usize) -> Vec<f64> {
+        let floor = &self.values[0];
+        self.values[column].iter().filter_map(|(round, value)| Some(value / floor.get(round)?)).collect()
+    }
+
+    fn cell(&self, column: usize) -> String {
+        let unit = self.figure.unit;
+        let own = quartiles(self.values[column].values().copied().collect()).map(|[_, median, _]| median);
+        if column > 0 && self.floor().is_some_and(|floor| floor >= NEXT_TO_NOTHING) {
+            return match quartiles(self.ratios(column)) {
+                Some([low, median, high]) if high - low >= 0.01 => format!("{median:.2}× ({low:.2}–{high:.2})"),
+                Some([_, median, _]) => format!("{median:.2}×"),
+                None => "–".to_owned(),
+            };
+        }
+        match own {
+            Some(value) if value < 10.0 => format!("{value:.2} {unit}"),
+            Some(value) => format!("{value:.0} {unit}"),
+            None => "–".to_owned(),
+        }
+    }
+}
+
+/// A quarter is below the first, half below the second, three quarters below the third.
+fn quartiles(mut values: Vec<f64>) -> Option<[f64; 3]> {
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    Some([1, 2, 3].map(|quarter| values[(last * quarter + 2) / 4]))
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "| better quartile of the rounds | {} |", self.names.join(" | "))?;
+        writeln!(f, "| median of the rounds (quartiles) | {} |", self.names.join(" | "))?;
         writeln!(f, "|---|{}", "---:|".repeat(self.names.len()))?;
-        for Row { figure, values } in &self.rows {
-            let figures: Vec<Option<f64>> = values.iter().map(|values| quartile(values, figure.better)).collect();
-            let floor = figures.first().copied().flatten();
-            let sign = if figure.better == Better::More { "↑" } else { "↓" };
-            write!(f, "| {} {sign} |", figure.name)?;
-            for (column, value) in figures.iter().enumerate() {
-                match (value, floor) {
-                    (None, _) => write!(f, " – |")?,
-                    (Some(value), Some(floor)) if column > 0 && floor >= 0.05 => {
-                        write!(f, " {:.2}× |", value / floor)?;
-                    }
-                    (Some(value), _) if *value < 10.0 => write!(f, " {value:.2} {} |", figure.unit)?,
-                    (Some(value), _) => write!(f, " {value:.0} {} |", figure.unit)?,
-                }
-            }
-            writeln!(f)?;
+        for row in &self.rows {
+            let sign = if row.figure.better == Better::More { "↑" } else { "↓" };
+            let cells: Vec<String> = (0..self.names.len()).map(|column| row.cell(column)).collect();
+            writeln!(f, "| {} {sign} | {} |", row.figure.name, cells.join(" | "))?;
         }
         Ok(())
     }
