@@ -75,7 +75,8 @@ fn run(metric: &Metric, peers: &[Peer], own: &str, options: &Options, table: &mu
     let rounds = options.rounds.unwrap_or(if options.quick { metric.quick_rounds } else { metric.rounds });
     for round in 0..rounds {
         eprintln!("{}: round {} of {rounds}", metric.name, round + 1);
-        let mut turns: Vec<(usize, &Peer)> = peers.iter().enumerate().filter(|(_, peer)| (metric.suits)(peer)).collect();
+        let mut turns: Vec<(usize, &Peer)> =
+            peers.iter().enumerate().filter(|(_, peer)| (metric.suits)(peer)).collect();
         // There and back, so that nobody always comes after the same neighbour.
         if round % 2 == 1 {
             turns.reverse();

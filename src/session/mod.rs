@@ -220,21 +220,12 @@ impl Session {
                 self.attend(what, events);
             }
             let now = self.clock.now();
-            if self.passed.is_due(now) || wake.is_some_and(|wake| now >= wake) {
+            let due = wake.is_some_and(|wake| now >= wake);
+            if due || self.passed.is_due(now) {
                 self.understand();
             }
-            if self.progress.is_some_and(|(_, next)| now >= next) {
-                self.tell_progress(now);
-            }
-            if self.heartbeat.as_ref().is_some_and(|heartbeat| now >= heartbeat.deadline()) {
-                self.beat(now);
-            }
-            self.records.mind(now);
-            if self.shells.deadline().is_some_and(|deadline| now >= deadline) {
-                self.mind_shells();
-            }
-            if self.watcher.deadline().is_some_and(|deadline| now >= deadline) {
-                self.observe(&Observation::Elapsed);
+            if due {
+                self.keep_deadlines(now);
             }
             // After everything else: whoever asks waits for the relay, never the other way round.
             if let Some(control) = &mut self.records.control {
@@ -245,6 +236,23 @@ impl Session {
             }
         }
         self.understand();
+    }
+
+    /// Does what was to be done by now. What has become due since we woke up is done the next time, which is at once.
+    fn keep_deadlines(&mut self, now: Moment) {
+        if self.progress.is_some_and(|(_, next)| now >= next) {
+            self.tell_progress(now);
+        }
+        if self.heartbeat.as_ref().is_some_and(|heartbeat| now >= heartbeat.deadline()) {
+            self.beat(now);
+        }
+        self.records.mind(now);
+        if self.shells.deadline().is_some_and(|deadline| now >= deadline) {
+            self.mind_shells();
+        }
+        if self.watcher.deadline().is_some_and(|deadline| now >= deadline) {
+            self.observe(&Observation::Elapsed);
+        }
     }
 
     fn notice_gaps(&mut self, wake: Option<Moment>) {
@@ -284,11 +292,22 @@ impl Session {
                 }
                 self.sinks[index].flush();
                 self.check_sink(index);
+                self.go_on(index);
             }
             Watched::Control(which) => {
                 if let Some(control) = &mut self.records.control {
                     control.attend(which, events);
                 }
+            }
+        }
+    }
+
+    /// A reader has room again: what the command has printed meanwhile is there, most likely, without asking first.
+    fn go_on(&mut self, sink: usize) {
+        for index in 0..self.sources.len() {
+            let source = &self.sources[index];
+            if source.sink == sink && !source.is_closed() && !self.is_held(source) {
+                self.pass_on(index);
             }
         }
     }

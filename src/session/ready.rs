@@ -8,6 +8,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::Session;
 use super::prompt::Prompt;
+use super::relay::Source;
 use super::terminal::STANDARD;
 use crate::control::{Server, Which};
 
@@ -35,46 +36,54 @@ pub enum Watched {
 }
 
 impl Session {
+    /// Whether what the command prints there has to wait.
+    pub(super) fn is_held(&self, source: &Source) -> bool {
+        let covered = self.prompt.as_ref().is_some_and(Prompt::is_shown) && self.screen == Some(source.sink);
+        // Whoever works on what it got is not given more: it and the command take turns best like that. But what the
+        // command prints while its reader has paused is to be seen.
+        let sink = &self.sinks[source.sink];
+        covered || sink.is_busy() || !sink.has_room()
+    }
+
     /// Waits until something is there to do, at most this long.
     pub(super) fn wait(&self, timeout: Option<Duration>) -> Vec<(Watched, PollFlags)> {
         let (input, output) = (PollFlags::POLLIN, PollFlags::POLLOUT);
-        let mut watched = Vec::with_capacity(8);
-        watched.push((Watched::Signals, PollFd::new(self.signals.as_fd(), input)));
-        watched.push((Watched::Link, PollFd::new(self.monitor.link.as_fd(), input)));
+        let (mut names, mut fds) = (Vec::with_capacity(8), Vec::with_capacity(8));
+        let mut watch = |what, fd, flags| {
+            names.push(what);
+            fds.push(PollFd::new(fd, flags));
+        };
+        watch(Watched::Signals, self.signals.as_fd(), input);
+        watch(Watched::Link, self.monitor.link.as_fd(), input);
         if let Some(pty) = &self.pty {
             if self.keyboard.is_behind() {
-                watched.push((Watched::Keyboard, PollFd::new(pty.as_fd(), output)));
+                watch(Watched::Keyboard, pty.as_fd(), output);
             }
             if self.keyboard.has_room() {
                 if let Some(terminal) = self.terminal.as_ref().filter(|terminal| terminal.is_raw()) {
-                    watched.push((Watched::Terminal, PollFd::new(terminal.as_fd(), input)));
+                    watch(Watched::Terminal, terminal.as_fd(), input);
                 }
                 if self.type_stdin {
-                    watched.push((Watched::Stdin, PollFd::new(STANDARD[0], input)));
+                    watch(Watched::Stdin, STANDARD[0], input);
                 }
             }
         }
         for (index, source) in self.sources.iter().enumerate() {
-            // While a prompt is shown, what the command prints has to wait.
-            let covered = self.prompt.as_ref().is_some_and(Prompt::is_shown) && self.screen == Some(source.sink);
-            // Whoever works on what it got is not given more: it and the command take turns best like that. But what
-            // the command prints while its reader has paused is to be seen.
-            let sink = &self.sinks[source.sink];
-            let held = covered || sink.is_busy() || !sink.has_room();
-            if let (Some(fd), false) = (source.fd(self.pty.as_ref()), held) {
-                watched.push((Watched::Source(index), PollFd::new(fd, input)));
+            if let (Some(fd), false) = (source.fd(self.pty.as_ref()), self.is_held(source)) {
+                watch(Watched::Source(index), fd, input);
             }
         }
         for (index, sink) in self.sinks.iter().enumerate() {
             if let (Some(fd), true) = (sink.fd(), sink.is_behind()) {
-                watched.push((Watched::Sink(index), PollFd::new(fd, output)));
+                watch(Watched::Sink(index), fd, output);
             }
         }
-        watched.extend(self.records.behind().map(|fd| (Watched::Records, PollFd::new(fd, output))));
-        for (which, fd, flags) in self.records.control.iter().flat_map(Server::watched) {
-            watched.push((Watched::Control(which), PollFd::new(fd, flags)));
+        for fd in self.records.behind() {
+            watch(Watched::Records, fd, output);
         }
-        let (names, mut fds): (Vec<Watched>, Vec<PollFd<'_>>) = watched.into_iter().unzip();
+        for (which, fd, flags) in self.records.control.iter().flat_map(Server::watched) {
+            watch(Watched::Control(which), fd, flags);
+        }
         // Rounded up: a wake-up before the deadline would only have to wait again.
         let mut timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
             let whole = timeout.saturating_add(Duration::from_micros(999)).as_millis();
