@@ -45,9 +45,9 @@ impl Session {
         }
     }
 
-    /// Whom to signal where the tree is not known: the command's process group, or itself where that is ours too.
+    /// Whom to signal where the tree is not known: the command's process group, or itself where one of us is in that.
     pub(super) fn target(&self) -> i32 {
-        if self.place == Place::Ours { self.child } else { -self.group }
+        if self.place.is_apart() { -self.group } else { self.child }
     }
 
     /// Signals the command's process group at once, without the detour over the monitor.

@@ -207,12 +207,10 @@ impl Watchman {
     /// idlewatch is gone without a word: nothing of the command may stay behind, and the terminal is given back.
     fn end_everything(&self, outer: Option<&(OwnedFd, Termios)>) {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
+        // The command itself may be gone already, by the hangup that came before we noticed; the rest is not.
+        let target = if self.newcomer.place.is_apart() { -self.group } else { self.child };
         for _ in 0..100 {
-            if self.newcomer.place != Place::Ours {
-                let _ = send(-self.group, Signal::KILL);
-            }
-            // The command itself may be gone already, by the hangup that came before we noticed; the rest is not.
-            let target = if self.newcomer.place == Place::Ours { self.child } else { -self.group };
+            let _ = send(target, Signal::KILL);
             tree::signal_all(own, target, Signal::KILL);
             // SAFETY: no status is asked for.
             while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}

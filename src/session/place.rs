@@ -33,6 +33,11 @@ impl Place {
         }
         Self::Job { leads }
     }
+
+    /// Whether the command's process group has nobody of ours in it, so that it can be signalled as a whole.
+    pub const fn is_apart(self) -> bool {
+        matches!(self, Self::SessionLeader | Self::Job { .. })
+    }
 }
 
 /// Whether nobody in our session outside our process group is the parent of one of us.

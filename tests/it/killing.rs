@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use crate::support::{Run, Running, state, until_gone};
+use crate::support::{Run, Running, send, state, until_gone};
 
 /// A command with a child, one in a session of its own, and one whose parent is gone; all say who they are.
 const FAMILY: &str = "echo self=$$';'; sleep 300 & echo child=$!';'; \
@@ -98,6 +98,21 @@ fn nothing_is_left_when_idlewatch_itself_is_killed() {
 fn the_terminal_is_given_back_when_idlewatch_is_killed() {
     let mut run = Run::sh(&[], "stty raw -echo; echo ready; exec sleep 300").in_terminal();
     run.wait_for("ready").signal(libc::SIGKILL);
+    run.until("the settings", |run| run.settings() == run.found());
+}
+
+#[test]
+fn the_same_holds_where_a_script_that_leads_the_session_runs_it() {
+    let command = format!(
+        "read -r _ _ _ watch _ </proc/$PPID/stat; echo watch=$watch\";\"; stty raw -echo; {FAMILY} wait; sleep 300"
+    );
+    let mut run = Run::script("sh", "$IW -- sh -c \"$COMMAND\"; read rest").variable("COMMAND", command).in_terminal();
+    let watch = run.number("watch");
+    let family = family(&mut run);
+    send(watch, libc::SIGKILL);
+    for pid in family {
+        until_gone(pid);
+    }
     run.until("the settings", |run| run.settings() == run.found());
 }
 
