@@ -100,7 +100,7 @@ impl Session {
     }
 
     /// Gives our terminal up: somebody else is in its foreground.
-    fn go_to_back(&mut self) {
+    pub(super) fn go_to_back(&mut self) {
         Signals::hold_terminal_output(true);
         if let Some(terminal) = &mut self.terminal {
             terminal.restore();

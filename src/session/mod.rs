@@ -436,6 +436,14 @@ impl Session {
     /// What the person typed.
     fn read_terminal(&mut self) {
         let (Some(terminal), Some(pty)) = (&self.terminal, &self.pty) else { return };
+        if !terminal.is_raw() {
+            // Given up in this very turn: what is typed now is for somebody else.
+            return;
+        }
+        if !terminal.is_ours() {
+            // Somebody has taken it without a word, and whoever reads from the background is stopped for it.
+            return self.go_to_back();
+        }
         let mut buffer = [0; 4096];
         match nix::unistd::read(terminal, &mut buffer) {
             Err(Errno::EAGAIN | Errno::EINTR) => {}

@@ -155,7 +155,9 @@ fn handle(number: i32) {
     // SAFETY: an all-zero sigaction is a valid value to be filled in.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = note as *const () as libc::sighandler_t;
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+    // A read from a terminal in whose background we are would be tried again for ever.
+    let restart = if number == libc::SIGTTIN { 0 } else { libc::SA_RESTART };
+    action.sa_flags = libc::SA_SIGINFO | restart;
     // SAFETY: the set outlives the call. One note is written after the other.
     unsafe { libc::sigfillset(&raw mut action.sa_mask) };
     // SAFETY: `note` has the form that SA_SIGINFO asks for and only does what a handler may; `action` outlives the call.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::support::{Run, Running, has, send, state, until};
+use crate::support::{Run, Running, has, program, send, state, until};
 
 const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 const PREFIXES: [&str; 2] = ["", "$IW -- "];
@@ -256,4 +256,31 @@ fn silence_while_stopped_is_not_idleness() {
     run.enter("sleep 2.5; sh prompt\n").wait_for("at the prompt").enter("fg\n");
     until("going on", || state(pid) != Some('T'));
     run.enter("hello\n").wait_for("got hello").enter("exit\n").finish_bytes();
+}
+
+#[test]
+fn a_terminal_that_somebody_takes_without_a_word_is_left_to_them() {
+    if !has("perl") {
+        return;
+    }
+    let shell = "use POSIX; $| = 1; $SIG{TTOU} = 'IGNORE'; my $job = fork; \
+        if (!$job) { setpgrp; POSIX::tcsetpgrp(0, $$); $SIG{TTOU} = 'DEFAULT'; exec @ARGV } \
+        select(undef, undef, undef, 0.01) until -e 'go'; POSIX::tcsetpgrp(0, getpgrp); print \"taken by the shell\n\"; \
+        waitpid($job, 0); print \"status=$?;\"";
+    for watched in [&["--", "sh", "-c", "echo pid=$PPID';'; sleep 300"][..], &["ctl", "watch"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let argv = [&["perl", "-e", shell, program()][..], watched].concat();
+        let mut run = Run::bare(&argv).folder(folder.path()).in_terminal();
+        run.until("a terminal of its own", |run| run.settings() != run.found());
+        let shell = run.pid();
+        let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
+        let job: i32 = children.trim().parse().unwrap();
+        fs::write(folder.path().join("go"), "").unwrap();
+        run.wait_for("taken by the shell").enter("typed\n");
+        run.until("the settings", |run| run.settings() == run.found());
+        // Stopped, as whoever reads from the background, or at work in it: a signal ends it.
+        send(job, libc::SIGTERM);
+        send(job, libc::SIGCONT);
+        run.wait_for("status=15;").finish_bytes();
+    }
 }

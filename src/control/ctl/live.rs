@@ -201,6 +201,10 @@ enum Keys {
 }
 
 fn read_keys(screen: &Screen) -> Keys {
+    if !screen.terminal.is_ours() {
+        // Whoever reads from the background is stopped for it.
+        return Keys::Suspend;
+    }
     let mut buffer = [0; 64];
     match nix::unistd::read(&screen.terminal, &mut buffer) {
         Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => Keys::None,
