@@ -7,7 +7,7 @@ use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key};
 use nix::unistd::{Pid, getpid};
 
 use super::link::Order;
-use super::place::Place;
+use super::place::{self, Place};
 use super::pty::Pty;
 use super::signals::{self, Signals};
 use super::terminal::Terminal;
@@ -112,8 +112,8 @@ impl Session {
         self.set_attended(false);
     }
 
-    /// The command was stopped, so we stop too, for the shell to see; unless it only wanted the terminal and can
-    /// have it.
+    /// The command was stopped, so we stop too, for the shell to see; unless there is none, or the command only wanted
+    /// the terminal and can have it.
     pub(super) fn stopped(&mut self, signal: Signal) {
         self.close_prompt();
         self.relay_all();
@@ -123,6 +123,10 @@ impl Session {
             self.on_demand = false;
             self.come_to_front();
             self.monitor.link.order(Order::SignalGroup(Signal::CONT));
+            return;
+        }
+        if place::is_orphaned() || self.watcher.ending_reason().is_some() {
+            // There is no shell to see it and to continue us, or nobody wants it continued. To us it is silent.
             return;
         }
         let was_raw = self.terminal.as_ref().is_some_and(Terminal::is_raw);

@@ -66,6 +66,15 @@ fn a_stopped_member_of_the_tree_is_ended_too() {
 }
 
 #[test]
+fn a_command_that_stops_itself_where_nobody_could_continue_it_is_ended_in_time() {
+    for (options, code) in [(&["--timeout", "500ms"][..], 124), (&["--idle", "500ms"], 121)] {
+        for mut run in Run::sh(options, "kill -STOP $$; exit 3").both_ways() {
+            assert_eq!(run.finish_bytes().1.code(), Some(code), "{options:?}");
+        }
+    }
+}
+
+#[test]
 fn output_keeps_a_command_alive() {
     let script = "i=0; while [ $i -lt 15 ]; do echo tick; sleep 0.1; i=$((i+1)); done; exit 9";
     for mut run in Run::sh(&["--idle", "1s"], script).both_ways() {
