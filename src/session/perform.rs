@@ -195,6 +195,7 @@ impl Session {
                 Purpose::Step => self.report(&Event::Ran { shell: done.text, status: done.status }),
             }
         }
+        self.shells.bury_others(self.monitor.pid);
         if asked {
             self.pass_answers_on();
         }

@@ -76,6 +76,25 @@ impl Shells {
         self.0.iter().filter_map(|running| running.until).min()
     }
 
+    /// Buries whoever else has ended and is ours by now: what shell commands have left behind, and those of them that were
+    /// ended. `monitor` is not, nor are those that are still to be told of.
+    #[cfg(target_os = "linux")]
+    pub fn bury_others(&self, monitor: i32) {
+        use nix::sys::wait::{Id, WaitPidFlag, waitid, waitpid};
+        let known =
+            |pid: i32| pid == monitor || self.0.iter().any(|running| i32::try_from(running.child.id()) == Ok(pid));
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        while let Ok(status) = waitid(Id::All, flags)
+            && let Some(pid) = status.pid().filter(|pid| !known(pid.as_raw()))
+        {
+            let _ = waitpid(pid, Some(WaitPidFlag::WNOHANG));
+        }
+    }
+
+    /// Only where we adopt orphans are there any.
+    #[cfg(not(target_os = "linux"))]
+    pub fn bury_others(&self, _monitor: i32) {}
+
     /// Those that have ended, or have just been ended because they took too long.
     pub fn ended(&mut self, now: Moment) -> Vec<Done> {
         let mut done = Vec::new();
@@ -86,8 +105,9 @@ impl Shells {
             }
             let status = match running.child.try_wait() {
                 Ok(None) if !late => return true,
-                Ok(None) => running.child.wait().map(|_| Err("it took too long".to_owned())),
-                Ok(Some(_)) if late => Ok(Err("it took too long".to_owned())),
+                // It may take its time to go, in a call that nothing interrupts; it is buried when it has.
+                Ok(_) if late => Ok(Err("it took too long".to_owned())),
+                Ok(None) => return true,
                 Ok(Some(status)) => {
                     Ok(status.code().ok_or_else(|| format!("ended by signal {}", status.signal().unwrap_or_default())))
                 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Run, stderr, until_gone};
+use crate::support::{Run, state, stderr, until, until_gone};
 
 #[test]
 fn a_silent_command_that_works_lives_until_the_cap() {
@@ -56,4 +56,21 @@ fn a_guard_that_hangs_holds_nobody_up_and_is_given_up() {
     let (_, status) = run.finish_bytes();
     assert_eq!(status.code(), Some(121));
     until_gone(sleeping);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_a_guard_leaves_behind_is_buried() {
+    let folder = tempfile::tempdir().unwrap();
+    let guard = "cmd:echo x >>asked; sh -c 'sleep 0.01; exit 0' & true";
+    let mut run = Run::sh(&["--idle", "200ms", "--guard", guard], "sleep 300").folder(folder.path()).in_pipes();
+    let asked = || fs::read_to_string(folder.path().join("asked")).map_or(0, |text| text.lines().count());
+    until("three questions", || asked() >= 3);
+    let pid = run.pid();
+    until("all buried", || {
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+        // The dead have no state here.
+        children.split_whitespace().all(|child| state(child.parse().unwrap()).is_some())
+    });
+    run.signal(libc::SIGTERM).finish_bytes();
 }
