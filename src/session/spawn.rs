@@ -1,10 +1,11 @@
 //! The command is started so that it finds everything as we found it.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 
 use super::environment::Environment;
 use super::place::Place;
@@ -55,7 +56,7 @@ impl Launch {
             }
         }
         Ok(Newcomer {
-            _words: words,
+            words,
             arguments,
             variables: self.environment.as_ref().map(Environment::pointers),
             streams,
@@ -70,7 +71,7 @@ impl Launch {
 #[derive(Debug)]
 pub struct Newcomer {
     /// What `arguments` lead to.
-    _words: Vec<CString>,
+    words: Vec<CString>,
     arguments: Vec<*const libc::c_char>,
     variables: Option<Vec<*const libc::c_char>>,
     streams: [Given; 3],
@@ -86,12 +87,30 @@ impl Newcomer {
     ///
     /// Called by the monitor, with every signal blocked.
     pub fn start(&self, group: Option<i32>) -> io::Result<i32> {
+        match self.become_command(&self.arguments, group) {
+            // The C library has asked a shell already where it is the GNU one; others leave that to us.
+            Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {
+                self.become_script(group).unwrap_or(Err(error))
+            }
+            started => started,
+        }
+    }
+
+    fn become_command(&self, arguments: &[*const libc::c_char], group: Option<i32>) -> io::Result<i32> {
         // Where the kernel does not know what to do with a file, `execvp` asks a shell, with the words on its stack.
-        let stack = self.arguments.len() * 2 * size_of::<usize>();
+        let stack = arguments.len() * 2 * size_of::<usize>();
         beside::become_another(stack, || match self.make_ready(group) {
-            Ok(()) => execute(&self.arguments, self.variables.as_deref()),
+            Ok(()) => execute(arguments, self.variables.as_deref()),
             Err(error) => error,
         })
+    }
+
+    /// The file has no line that says what is to run it: a shell does, as from a shell.
+    fn become_script(&self, group: Option<i32>) -> Option<io::Result<i32>> {
+        let file = CString::new(found_in_path(self.words.first()?)?).ok()?;
+        let mut arguments = vec![c"/bin/sh".as_ptr(), file.as_ptr()];
+        arguments.extend(&self.arguments[1..]);
+        Some(self.become_command(&arguments, group))
     }
 
     /// In the new process, just before it becomes the command.
@@ -118,6 +137,19 @@ impl Newcomer {
         inherited::restore_signals();
         Ok(())
     }
+}
+
+/// Where a command of this name is, as `execvp` finds it.
+fn found_in_path(name: &CStr) -> Option<Vec<u8>> {
+    let name = OsStr::from_bytes(name.to_bytes());
+    let is_program = |file: &PathBuf| nix::unistd::access(file, nix::unistd::AccessFlags::X_OK).is_ok();
+    let file = if name.as_bytes().contains(&b'/') {
+        PathBuf::from(name)
+    } else {
+        let path = std::env::var_os("PATH")?;
+        std::env::split_paths(&path).map(|folder| folder.join(name)).find(is_program)?
+    };
+    Some(file.into_os_string().into_vec())
 }
 
 /// Becomes the command of these words, with these variables or ours; both end with a null pointer. Gives why it could
