@@ -90,7 +90,9 @@ pub fn pause(
         }
     };
     Signals::hold_back()?;
-    Ok(paused)
+    // What came after the last look would go with the pipe that it is in.
+    let late = signals.arrived().into_iter().find(|(signal, _)| signal.ends()).map(|(signal, _)| signal);
+    Ok(late.filter(|_| paused == Paused::Over).map_or(paused, Paused::Signal))
 }
 
 /// Answers whatever is asked while the command is not there. Gives why it is not to be started again, if somebody

@@ -169,3 +169,14 @@ fn the_command_gets_its_signals_also_the_second_time() {
     let bare = Run::bare(&["grep", "-E", "Sig(Ign|Cgt|Blk)", "/proc/self/status"]).output();
     assert_eq!(String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&bare.stdout), "{}", stderr(&output));
 }
+
+#[test]
+fn a_signal_between_two_starts_is_not_lost() {
+    let options = ["--relaunch", "crash", "--relaunch-delay", "0s", "--max-relaunches", "9"];
+    let script = "echo x >>runs; read -r _ _ _ watch _ </proc/$PPID/stat; kill -TERM $watch; kill -KILL $$";
+    for _ in 0..30 {
+        let folder = tempfile::tempdir().unwrap();
+        Run::sh(&options, script).folder(folder.path()).output();
+        assert_eq!(runs(folder.path()), 1);
+    }
+}
