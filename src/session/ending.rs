@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::link::Order;
@@ -14,7 +15,7 @@ use super::{Outcome, Session, Status, tree, typeahead};
 use crate::config::{Exit, Say};
 use crate::exit::Reason;
 use crate::signal::Signal;
-use crate::watch::{Event, Moment};
+use crate::watch::{Event, Moment, Stream};
 
 /// More than any pipe or terminal of the kernel holds. Whatever the command wrote before it ended is within this;
 /// what comes after is from those it left behind.
@@ -52,6 +53,7 @@ impl Session {
     /// Passes on the last bytes, ends what has to end, and puts everything back.
     pub(super) fn end(mut self: Box<Self>, exit: &Exit) -> End {
         self.close_prompt();
+        let had_reader: Vec<bool> = self.sinks.iter().map(|sink| sink.broken().is_none()).collect();
         self.drain();
         if self.reason.is_some() {
             self.clear_away();
@@ -71,7 +73,7 @@ impl Session {
         self.finished = true;
         let outcome = match (self.reason, self.ended) {
             (Some(reason), status) => Outcome::Ended(reason, status.unwrap_or(Status::Signal(Signal::KILL))),
-            (None, Some(status)) => Outcome::Itself(status),
+            (None, Some(status)) => self.without_losses(status, &had_reader),
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         };
         self.report(&ended(outcome, exit));
@@ -148,6 +150,31 @@ impl Session {
         self.sinks[sink].broken().is_none()
     }
 
+    /// How a command has ended that may not know that the last of its output went nowhere: without us it would have been
+    /// told when it wrote it, and would hardly have called that a success. `had_reader` is of which sinks somebody took
+    /// something until it ended.
+    fn without_losses(&mut self, status: Status, had_reader: &[bool]) -> Outcome {
+        let losses = self.sinks.iter().enumerate().filter_map(|(index, sink)| Some((index, sink.broken()?)));
+        let losses: Vec<_> = losses.filter(|(index, _)| self.screen != Some(*index)).collect();
+        let mut outcome = Outcome::Itself(status);
+        for (index, error) in losses {
+            if error == Errno::EPIPE {
+                if had_reader[index] && status == Status::Code(0) {
+                    outcome = Outcome::Itself(Status::Signal(Signal::PIPE));
+                }
+                continue;
+            }
+            let errors = self.sources.iter().any(|source| source.sink == index && source.stream == Stream::Stderr);
+            let name = if errors { "error" } else { "output" };
+            let why = std::io::Error::from(error);
+            self.tell(Say::Warnings, Tone::Act, &format!("cannot write to standard {name}: {why}"));
+            if status == Status::Code(0) {
+                outcome = Outcome::Ended(Reason::Error, status);
+            }
+        }
+        outcome
+    }
+
     /// Ends whoever of the tree is left, and says who could not be ended.
     fn clear_away(&mut self) {
         if !self.kills {
@@ -212,6 +239,8 @@ impl Session {
         let mut unread = pty.settings().and_then(|settings| typeahead::take(slave, &settings)).unwrap_or_default();
         unread.extend(self.keyboard.take_back());
         if !unread.is_empty() {
+            // Whatever was typed since we last looked comes after that.
+            unread.extend(typeahead::take_late(terminal));
             typeahead::give_back(terminal, &unread);
         }
     }

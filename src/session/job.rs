@@ -14,19 +14,24 @@ use super::terminal::Terminal;
 use super::{Observation, Session, Signal};
 
 /// The signals that these keys cause in the command's terminal, where the command itself stands in its foreground.
-pub fn signals_typed(pty: &Pty, group: i32, typed: &[u8]) -> Vec<Signal> {
+/// `literal` is whether the key before these takes the first of them for what it is, and then whether the last does.
+pub fn signals_typed(pty: &Pty, group: i32, typed: &[u8], literal: &mut bool) -> Vec<Signal> {
     let Ok(settings) = pty.settings() else { return Vec::new() };
-    if !settings.local_flags.contains(LocalFlags::ISIG) {
-        return Vec::new();
+    let has = |flags| settings.local_flags.contains(flags);
+    let is = |key: Key, typed: u8| {
+        let key = settings.control_chars[key as usize];
+        key != libc::_POSIX_VDISABLE && key == typed
+    };
+    let mut signals = Vec::new();
+    for key in typed {
+        if std::mem::take(literal) {
+            continue;
+        }
+        let causes = [(Key::VINTR, Signal::INT), (Key::VQUIT, Signal::QUIT)];
+        let signal = causes.into_iter().find(|(cause, _)| has(LocalFlags::ISIG) && is(*cause, *key));
+        signals.extend(signal.map(|(_, signal)| signal).filter(|signal| !signals.contains(signal)));
+        *literal = signal.is_none() && has(LocalFlags::ICANON | LocalFlags::IEXTEN) && is(Key::VLNEXT, *key);
     }
-    let mut signals: Vec<Signal> = [(Key::VINTR, Signal::INT), (Key::VQUIT, Signal::QUIT)]
-        .into_iter()
-        .filter(|(key, _)| {
-            let key = settings.control_chars[*key as usize];
-            key != libc::_POSIX_VDISABLE && typed.contains(&key)
-        })
-        .map(|(_, signal)| signal)
-        .collect();
     // Who stands in the foreground is asked only where it matters: most keys are no signal.
     if !signals.is_empty() && pty.foreground() != Some(group) {
         signals.clear();
@@ -187,8 +192,10 @@ impl Session {
         if let (Some(terminal), true) = (&self.terminal, self.pty.is_some()) {
             match (terminal.is_ours(), terminal.is_raw()) {
                 (true, false) if !self.on_demand => self.come_to_front(),
+                // A shell that has stopped and continued us has had it as it likes it in between.
+                (true, true) => terminal.insist(),
                 (false, true) => self.go_to_back(),
-                _ => {}
+                (_, false) => {}
             }
         }
         self.let_continue(false);

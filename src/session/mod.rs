@@ -133,6 +133,8 @@ struct Session {
     /// Which sink is our own terminal.
     screen: Option<usize>,
     keyboard: Keyboard,
+    /// The key that was typed last takes the next one for what it is.
+    literal: bool,
     modes: Modes,
     queries: Queries,
     /// Our standard input is a terminal.
@@ -410,7 +412,8 @@ impl Session {
     fn answer(&mut self, bytes: &[u8]) {
         let watcher = &mut self.watcher;
         let answers = self.queries.answer(bytes, || watcher.cursor());
-        if let (Some(pty), false) = (&self.pty, answers.is_empty()) {
+        // Whoever asks without end and reads no answer gets no more of them.
+        if let (Some(pty), false, true) = (&self.pty, answers.is_empty(), self.keyboard.has_room()) {
             self.keyboard.enter(pty.as_fd(), &answers);
         }
     }
@@ -447,6 +450,11 @@ impl Session {
         let mut buffer = [0; 4096];
         match nix::unistd::read(terminal, &mut buffer) {
             Err(Errno::EAGAIN | Errno::EINTR) => {}
+            Ok(0) if !terminal.is_gone() => {
+                // Somebody has set it to whole lines, and this was the end-of-file of one.
+                terminal.insist();
+                self.type_end(1);
+            }
             Ok(0) | Err(_) => self.hang_up(),
             Ok(count) => {
                 let typed = &buffer[..count];
@@ -454,7 +462,7 @@ impl Session {
                     return self.answer_prompt(typed);
                 }
                 // Before the keys arrive: the command may be gone right after.
-                let signals = job::signals_typed(pty, self.group, typed);
+                let signals = job::signals_typed(pty, self.group, typed, &mut self.literal);
                 self.dismissed |= !signals.is_empty();
                 self.keyboard.enter(pty.as_fd(), typed);
                 self.spread(&signals);
@@ -472,12 +480,19 @@ impl Session {
             Ok(0) | Err(_) => {
                 self.type_stdin = false;
                 // Twice: the first ends a line that was not finished.
-                if let Ok(settings) = pty.settings() {
-                    let end = settings.control_chars[nix::sys::termios::SpecialCharacterIndices::VEOF as usize];
-                    self.keyboard.enter(pty.as_fd(), &[end, end]);
-                }
+                self.type_end(2);
             }
             Ok(count) => self.keyboard.enter(pty.as_fd(), &buffer[..count]),
+        }
+    }
+
+    /// Types the key that stands for the end of the input, so many times.
+    fn type_end(&mut self, times: usize) {
+        if let Some(pty) = &self.pty
+            && let Ok(settings) = pty.settings()
+        {
+            let end = settings.control_chars[nix::sys::termios::SpecialCharacterIndices::VEOF as usize];
+            self.keyboard.enter(pty.as_fd(), &[end].repeat(times));
         }
     }
 
@@ -538,13 +553,25 @@ impl Session {
             (Signal::CHLD, Origin::Kernel) => self.mind_shells(),
             (Signal::WINCH, Origin::Kernel) => self.resize(),
             (Signal::CONT, _) => self.continued(),
-            (Signal::HUP, Origin::Kernel) if self.terminal.as_ref().is_some_and(Terminal::is_gone) => self.hang_up(),
+            (Signal::HUP, _) if self.terminal.as_ref().is_some_and(Terminal::is_gone) => {
+                // Those in the foreground hear of it from their terminal; as from ours, nobody else does.
+                let in_front = self.pty.as_ref().and_then(Pty::foreground) == Some(self.group);
+                self.hang_up();
+                if origin == Origin::Process && !in_front {
+                    self.monitor.link.order(Order::SignalGroup(signal));
+                }
+            }
             // From our own terminal while it is not raw: the whole foreground is meant, and where the command shares
             // our process group it has its own already.
             (Signal::INT | Signal::QUIT | Signal::TSTP | Signal::HUP, Origin::Kernel) => {
                 if self.place != Place::Ours {
                     self.monitor.link.order(Order::SignalGroup(signal));
                 }
+            }
+            // Mostly sent to all of a process group, of which only we are left to hear it; and whoever means us alone
+            // wants it to end or to stop, with all that it has started.
+            (Signal::INT | Signal::QUIT | Signal::TSTP | Signal::HUP | Signal::TERM, Origin::Process) => {
+                self.monitor.link.order(Order::SignalGroup(signal));
             }
             (_, Origin::Kernel | Origin::Process) => self.monitor.link.order(Order::Signal(signal)),
         }

@@ -85,7 +85,10 @@ impl Ground {
     /// Opens the command's terminal and takes over ours.
     fn lay(config: &Config) -> Result<Self, Error> {
         let own = surroundings();
-        let plan = Plan::new(config.pty, config.stdin, config.types(), own);
+        let mut plan = Plan::new(config.pty, config.stdin, config.types(), own);
+        // A command that wants it is stopped, which is how we know. One that ignores that, as in a substitution of an
+        // interactive bash, would get an error.
+        plan.on_demand &= !inherited::was_ignored(Signal::TTIN);
         if config.types() && plan.stdin != Input::Pty {
             return Err(Error::usage(
                 "nothing can be typed into the command: it does not read from its terminal; \
@@ -253,6 +256,7 @@ impl Session {
             sources,
             sinks,
             keyboard: Keyboard::default(),
+            literal: false,
             modes: Modes::default(),
             queries: Queries::default(),
             has_person: own.stdin == Own::Terminal,

@@ -79,7 +79,7 @@ pub struct Plan {
     pub pty: bool,
     /// idlewatch's own standard input, which is no terminal, is typed into the command's terminal.
     pub type_stdin: bool,
-    /// Others in a pipeline may use the terminal: leave it alone until the command wants it.
+    /// Others in a pipeline or a script may use the terminal: leave it alone until the command wants it.
     pub on_demand: bool,
 }
 
@@ -118,9 +118,8 @@ impl Plan {
             stderr,
             pty,
             type_stdin: stdin == Stdin::Pty && matches!(own.stdin, Own::Pipe | Own::Socket | Own::File),
-            on_demand: [own.stdin, own.stdout, own.stderr]
-                .iter()
-                .any(|stream| matches!(stream, Own::Pipe | Own::Socket)),
+            on_demand: own.stdin != Own::Terminal
+                || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Pipe | Own::Socket)),
         }
     }
 }
@@ -189,6 +188,8 @@ mod tests {
         assert!(Plan::new(Pty::Always, Stdin::Auto, false, own).on_demand);
         let own = Surroundings { stdout: Own::File, same: false, ..ATTENDED };
         assert!(!Plan::new(Pty::Always, Stdin::Auto, false, own).on_demand);
+        let own = Surroundings { stdin: Own::Null, ..ATTENDED };
+        assert!(Plan::new(Pty::Always, Stdin::Auto, false, own).on_demand);
     }
 
     #[test]

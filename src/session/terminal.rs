@@ -84,6 +84,16 @@ impl Terminal {
         Ok(())
     }
 
+    /// Puts our settings in place again, if somebody has changed them behind our back.
+    pub fn insist(&self) {
+        if let Some(Changed { ours, .. }) = &self.changed
+            && self.settings().is_ok_and(|now| !same(&now, ours))
+        {
+            // A terminal that is gone needs no settings.
+            let _ = self.apply(ours);
+        }
+    }
+
     /// Leaves output to it as it was found, or takes that over too. Others in a pipeline that print to it need the
     /// former. Whether anything was changed.
     pub fn keep_output(&mut self, keep: bool) -> bool {

@@ -12,8 +12,9 @@ use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{self, InputFlags, LocalFlags, SetArg, SpecialCharacterIndices as Key, Termios};
 
-/// No terminal's queue holds more.
-const MOST: usize = 64 * 1024;
+/// More than this is not moved before the command is there: its terminal takes little that nobody reads. The rest waits
+/// where it is, and passes as everything that is typed.
+const MOST: usize = 4096;
 
 /// Takes what waits in a terminal, line by line while it is in line mode: there an end-of-file typed ahead is seen
 /// as what it is. The terminal is left without line mode, for the caller to set as it likes.
@@ -38,6 +39,20 @@ pub fn take(fd: &impl AsFd, settings: &Termios) -> io::Result<Vec<u8>> {
         }
     }
     Ok(taken)
+}
+
+/// Takes what waits in our own terminal while it is raw, as it would have come had it not been.
+pub fn take_late(terminal: &Terminal) -> Vec<u8> {
+    let mut late = Vec::new();
+    while let Ok(Some(typed)) = read(terminal)
+        && !typed.is_empty()
+    {
+        late.extend(typed);
+    }
+    if terminal.found().is_some_and(|found| found.input_flags.contains(InputFlags::ICRNL)) {
+        late.iter_mut().filter(|key| **key == b'\r').for_each(|key| *key = b'\n');
+    }
+    late
 }
 
 /// Puts text back into the queue of our own terminal, which gets the settings it was found with.

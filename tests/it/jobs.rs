@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use nix::sys::termios::OutputFlags;
 use tempfile::TempDir;
 
 use crate::support::{Run, Running, has, program, send, state, until};
@@ -283,4 +284,35 @@ fn a_terminal_that_somebody_takes_without_a_word_is_left_to_them() {
         send(job, libc::SIGCONT);
         run.wait_for("status=15;").finish_bytes();
     }
+}
+
+#[test]
+fn a_job_that_was_stopped_from_outside_has_the_terminal_again() {
+    for shell in SHELLS.into_iter().filter(|shell| has(shell)) {
+        let folder = folder();
+        let mut run = Run::shell(shell).folder(folder.path()).variable("HOME", folder.path()).in_terminal();
+        run.enter("$IW -- sh reads\n");
+        let pid = run.number("pid");
+        let job = job(pid, run.pid());
+        run.until_in_front(job);
+        send(job, libc::SIGSTOP);
+        until_stopped(job);
+        prompt(&mut run);
+        run.enter("fg\n").until("its settings", |run| !run.settings().output_flags.contains(OutputFlags::OPOST));
+        run.enter("hello\n").wait_for("got hello").enter("exit\n").finish_bytes();
+    }
+}
+
+#[test]
+fn what_bash_substitutes_can_ask_its_user() {
+    // There, whoever wants the terminal is not stopped for it but gets an error.
+    if !has("bash") {
+        return;
+    }
+    let folder = folder();
+    let mut run = Run::shell("bash").folder(folder.path()).variable("HOME", folder.path()).in_terminal();
+    prompt(&mut run);
+    run.enter("echo \"it says $($IW -- sh reads)\"\n");
+    run.until("its turn", |run| !run.settings().output_flags.contains(OutputFlags::OPOST));
+    run.enter("hello\n").wait_for("it says pid=").wait_for("got hello").enter("exit\n").finish_bytes();
 }

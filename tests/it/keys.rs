@@ -110,3 +110,15 @@ fn lines_are_edited_and_echoed_as_without() {
     });
     assert_eq!(wrapped, bare);
 }
+
+#[test]
+fn a_key_that_is_taken_literally_is_no_signal() {
+    for prefix in ["", "$IW --"] {
+        let mut run = Run::script("sh", &format!("{prefix} cat -v; echo \"after $?\"")).in_terminal();
+        for key in ["a", "\x16", "\x03", "b", "\n"] {
+            run.enter(key);
+        }
+        run.wait_for("\na^Cb\r\n").enter("\x04").wait_for("after 0");
+        assert!(run.finish().1.success());
+    }
+}

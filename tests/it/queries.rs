@@ -52,3 +52,16 @@ fn a_question_printed_to_a_redirected_output_does_not_block() {
     let output = Run::sh(&[], script).output();
     assert!(String::from_utf8_lossy(&output.stdout).ends_with(&hex("\x1b[?6c")));
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn answers_that_nobody_reads_do_not_pile_up() {
+    let script = "echo first; read go; yes \"$(printf '\\033[6n')\" | head -c 8000000; echo last; read go";
+    let mut run = Run::sh(&["--stdin", "inherit"], script).in_pipes();
+    run.wait_for("first");
+    let (before, _) = crate::weight::held(run.pid());
+    run.enter("\n").wait_for("last");
+    let (after, _) = crate::weight::held(run.pid());
+    assert!(after < before + 2048, "{before} KiB before, {after} KiB after");
+    assert!(run.enter("\n").finish_bytes().1.success());
+}

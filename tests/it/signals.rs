@@ -89,3 +89,15 @@ fn a_command_that_outlives_its_terminal_has_nobody_to_wait_for() {
     crate::support::until_gone(pid);
     assert_eq!(run.finish_bytes().1.code(), Some(123));
 }
+
+#[test]
+fn what_ends_the_command_ends_those_it_has_started() {
+    // As `timeout`, `kill %1` and a shell that leaves do: they signal a process group, and only we are in ours.
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+        for mut run in Run::sh(&[], "sh -c 'echo child=$$\";\"; exec sleep 300'; :").both_ways() {
+            let child = run.number("child");
+            run.signal(signal).finish_bytes();
+            crate::support::until_gone(child);
+        }
+    }
+}

@@ -240,3 +240,28 @@ fn a_hundred_run_at_once() {
         assert_eq!(code, Some(number));
     }
 }
+
+#[test]
+fn output_that_cannot_be_written_is_no_success() {
+    for script in ["echo important", "echo important; sleep 0.2", "echo important; sleep 0.2; exit 0"] {
+        let output = Run::script("sh", &format!("$IW -- sh -c '{script}' >/dev/full")).output();
+        assert_eq!(output.status.code(), Some(125), "{script}");
+        let said = crate::support::stderr(&output);
+        assert!(said.contains("cannot write to standard output: No space left on device"), "{said}");
+    }
+    // Its own status says enough.
+    let output = Run::script("sh", "$IW -- sh -c 'echo important; exit 7' >/dev/full").output();
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn a_script_in_the_background_leaves_the_keyboard_to_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "$IW -- sh -c 'touch started; exec sleep 300' </dev/null >/dev/null 2>&1 & \
+                  until [ -e started ]; do sleep 0.01; done; printf 'name? '; read name; echo \"hello <$name>\"; kill $!";
+    let mut run = Run::script("sh", script).folder(folder.path()).in_terminal();
+    run.wait_for("name? ");
+    assert_eq!(run.settings(), run.found());
+    run.enter("bob\n").wait_for("hello <bob>");
+    assert!(run.finish().1.success());
+}

@@ -62,3 +62,14 @@ fn a_command_that_reads_one_line_leaves_the_others() {
         assert!(run.finish().1.success());
     }
 }
+
+#[test]
+fn more_than_a_terminal_holds_can_be_typed_ahead() {
+    // The shell reads the first line and starts the command; the others are on their way by then.
+    let script = "stty -echo; echo ready; read first; $IW -- awk '/the last one/ { print \"lines=\" NR \";\"; exit }'";
+    let mut run = Run::script("sh", script).in_terminal();
+    let line = "a line that was pasted together with the command before it\n";
+    run.wait_for("ready").enter("first\n".to_owned() + &line.repeat(400) + "the last one\n");
+    assert_eq!(run.number("lines"), 401);
+    assert!(run.finish().1.success());
+}
