@@ -355,9 +355,9 @@ impl Sight {
 
     /// Something came from the terminal, and before that the command was `at_prompt`. Whether a person typed it.
     pub(super) fn typed_by_person(&mut self, now: Moment, bytes: &[u8], at_prompt: bool) -> bool {
-        let keys = self.keys.take(bytes);
+        let keys = self.keys.take(now, bytes);
         let mut person = keys.iter().filter(|key| **key != Key::Report).peekable();
-        if person.peek().is_none() {
+        if person.peek().is_none() && !self.keys.is_pressed() {
             return false;
         }
         for key in person {

@@ -331,6 +331,18 @@ fn nobody_is_interrupted_while_typing() {
     assert_eq!(watched.typed, []);
 }
 
+#[test]
+fn somebody_who_presses_escape_and_then_types_is_typing() {
+    for word in ["Please", "Xerox", "^x", "_x", "]x", "[x", "Ok"] {
+        let mut watched = Watched::with(nudging(&["go on"], 1));
+        watched.finds(Look { line_mode: Known::No, ..Look::default() });
+        watched.prints("hello\r\n").passes(seconds(57)).types("\x1b").passes(seconds(4));
+        assert_eq!(watched.typed, [], "Escape alone is a key");
+        watched.types(word).passes(seconds(300));
+        assert_eq!(watched.typed, [], "{word:?}");
+    }
+}
+
 /// A stalled command whose ladder has a long way to go.
 fn stalled(ladder: &str) -> Watched {
     let steps = parse_ladder(ladder).unwrap();
