@@ -394,7 +394,7 @@ impl Watcher {
 
     /// Why the command ends, if it ends now and that is our doing.
     pub fn ending_reason(&self) -> Option<Reason> {
-        self.ladder.reason()
+        self.ladder.reason(self.now)
     }
 
     /// The command ended of what was done to it; what is left of its tree is ended as the policy says.

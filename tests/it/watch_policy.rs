@@ -159,6 +159,72 @@ fn steps_are_taken_in_order_and_progress_starts_again_below() {
     assert_eq!(later, [Signal::INT, Signal::INT, Signal::TERM, Signal::KILL]);
 }
 
+fn signals(watched: &Watched) -> Vec<(u64, Signal)> {
+    watched.signals.iter().map(|(at, signal)| (at.as_secs(), *signal)).collect()
+}
+
+/// Idle after a minute, and then told to end at once.
+fn told_to_end(ladder: &str) -> Watched {
+    let steps = parse_ladder(ladder).unwrap();
+    let mut watched = Watched::with(|policy| policy.ladders.idle = steps);
+    watched.prints("a\r\n").passes(seconds(60));
+    assert_eq!(signals(&watched), [(60, Signal::TERM)]);
+    watched
+}
+
+#[test]
+fn last_words_hold_no_step_up_and_are_no_excuse() {
+    let mut watched = told_to_end("term,wait:4s,hup,wait:30s,kill");
+    for _ in 0..3 {
+        watched.prints("bye\r\n").passes(seconds(4));
+        assert_eq!(watched.watcher.ending_reason(), Some(Reason::IdleTimeout));
+    }
+    watched.passes(seconds(30));
+    assert_eq!(signals(&watched), [(60, Signal::TERM), (64, Signal::HUP), (94, Signal::KILL)]);
+
+    let mut watched = told_to_end("term,wait:30s,kill");
+    watched.prints("bye\r\n").passes(seconds(29));
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::IdleTimeout), "it has said nothing more");
+}
+
+#[test]
+fn a_command_that_works_on_although_it_was_told_to_end_is_let_off() {
+    let mut watched = told_to_end("term,wait:30s,kill");
+    watched.draws(seconds(20), seconds(1), |n| format!("line {n}\r\n"));
+    assert_eq!(watched.watcher.ending_reason(), None);
+    watched.passes(seconds(58));
+    assert_eq!(signals(&watched), [(60, Signal::TERM)]);
+    watched.passes(seconds(40));
+    assert_eq!(signals(&watched), [(60, Signal::TERM), (139, Signal::TERM), (169, Signal::KILL)]);
+}
+
+#[test]
+fn after_the_last_step_a_signal_is_the_reason_for_a_while() {
+    let mut watched = told_to_end("term");
+    watched.prints("bye\r\n").passes(seconds(9));
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::IdleTimeout));
+    watched.passes(seconds(1));
+    assert_eq!(watched.watcher.ending_reason(), None, "it has not ended of that");
+    watched.passes(seconds(51));
+    assert_eq!(signals(&watched), [(60, Signal::TERM), (120, Signal::TERM)]);
+}
+
+#[test]
+fn somebody_who_gives_more_time_or_is_asked_about_the_signal_decides() {
+    let mut watched = told_to_end("term,wait:5s,kill");
+    watched.observes(&Observation::Told(Order::Extend(seconds(600)))).prints("bye\r\n").passes(seconds(9));
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::IdleTimeout));
+    watched.passes(seconds(500));
+    assert_eq!((signals(&watched).len(), watched.watcher.ending_reason()), (1, None));
+
+    for attended in [true, false] {
+        let mut watched = told_to_end("term,wait:5s,kill");
+        watched.observes(&Observation::Attended(attended)).prints("Really quit? [y/N] ").passes(seconds(30));
+        assert_eq!(watched.state(), State::Waiting);
+        assert_eq!(signals(&watched).len(), if attended { 1 } else { 2 });
+    }
+}
+
 #[test]
 fn a_loop_is_only_warned_of_unless_the_ladder_says_more() {
     for (ladder, ends) in [("warn", false), ("warn,stop", true)] {
