@@ -86,6 +86,14 @@ fn a_guard_that_never_lets_go_holds_until_the_cap() {
 }
 
 #[test]
+fn a_guard_that_never_answers_holds_nothing_up_for_long() {
+    let mut watched = guarded();
+    watched.guards_hang = true;
+    watched.prints("working\r\n").passes(seconds(100));
+    assert_eq!(first_signal(&watched), Some(75));
+}
+
+#[test]
 fn a_command_that_ends_during_a_deferral_is_left_alone() {
     let mut watched = guarded();
     watched.guard = Some("busy");
