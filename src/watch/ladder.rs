@@ -130,7 +130,7 @@ impl Situation<'_> {
 }
 
 /// How far things have come.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ladder {
     episode: Option<Episode>,
     /// The last signal of an episode that is over.
@@ -145,7 +145,7 @@ pub(super) struct Ladder {
     held: Option<Moment>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Episode {
     trouble: Reason,
     step: usize,

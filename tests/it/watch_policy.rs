@@ -417,6 +417,40 @@ fn somebody_who_presses_escape_and_then_types_is_typing() {
     }
 }
 
+/// A command into which the only nudge of the run is being typed when the analysis breaks.
+#[cfg(debug_assertions)]
+fn broken_while_nudged() -> Watched {
+    let mut watched = Watched::with(nudging(&["go on"], 1));
+    watched.finds(Look { line_mode: Known::No, ..Look::default() });
+    watched.prints("hello\r\n> ").passes(seconds(60));
+    assert_eq!(watched.typed, [(seconds(60), b"go on".to_vec())]);
+    watched.watcher.break_down();
+    watched
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn what_was_done_and_ordered_outlives_the_analysis() {
+    let is_lost = |(_, event): &(_, Event)| *event == Event::AnalysisLost;
+    let mut watched = broken_while_nudged();
+    watched.passes(seconds(120));
+    assert_eq!(watched.events.iter().filter(|event| is_lost(event)).count(), 1);
+    assert_eq!(watched.typed.iter().filter(|(_, bytes)| bytes == b"go on").count(), 1);
+    assert!(watched.typed.iter().any(|(_, bytes)| bytes == b"\r"), "the nudge was not completed");
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::IdleTimeout));
+
+    let mut watched = broken_while_nudged();
+    watched.observes(&Observation::Told(Order::Extend(seconds(600)))).passes(seconds(599));
+    assert!(watched.events.iter().any(is_lost));
+    assert_eq!(watched.events.iter().filter(|(_, event)| matches!(event, Event::TimeoutExtended { .. })).count(), 1);
+    assert_eq!(watched.signals, []);
+
+    let mut watched = broken_while_nudged();
+    watched.observes(&Observation::Told(Order::Stop)).passes(seconds(11));
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::Stopped));
+    assert_eq!(watched.signals, [(seconds(60), Signal::TERM), (seconds(70), Signal::KILL)]);
+}
+
 /// A stalled command whose ladder has a long way to go.
 fn stalled(ladder: &str) -> Watched {
     let steps = parse_ladder(ladder).unwrap();
