@@ -53,6 +53,9 @@ pub enum Aside {
     Relaunch,
 }
 
+/// No recording lasts longer. A replay lets all the time between two events pass, and would never come to the second.
+const LONGEST: Duration = Duration::from_hours(24 * 365 * 100);
+
 /// One event of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -148,6 +151,9 @@ impl<R: BufRead> Cast<R> {
             };
             // Version 2 counts from the start, version 3 from the event before.
             let at = if self.header.version == 3 { self.at.saturating_add(seconds) } else { seconds };
+            if at > LONGEST {
+                return Err(self.fault(too_late(seconds)));
+            }
             self.at = self.at.max(at);
             return Ok(Some(Entry { at: self.at, what }));
         }
@@ -156,6 +162,14 @@ impl<R: BufRead> Cast<R> {
     fn fault(&self, reason: String) -> Fault {
         Fault { line: self.number, reason }
     }
+}
+
+fn too_late(seconds: Duration) -> String {
+    let seconds = seconds.as_secs_f64();
+    format!(
+        "with the time {seconds} it would last more than a hundred years; a time is in seconds, from the start in \
+         version 2 and from the event before in version 3"
+    )
 }
 
 fn parse(text: &str) -> Result<(Duration, What), String> {
@@ -208,6 +222,9 @@ mod tests {
         assert_eq!(two[1], Entry { at: Duration::from_millis(2500), what: What::Resize(Size { cols: 100, rows: 30 }) });
         assert_eq!(three[1].at, Duration::from_secs(4));
         assert_eq!(three[2].what, What::Exit);
+        let years =
+            format!("{{\"version\":3,\"term\":{{\"cols\":80,\"rows\":24}}}}\n{}", "[2e9,\"o\",\"x\"]\n".repeat(2));
+        assert_eq!(fault(&years).line, 3);
     }
 
     #[test]
@@ -218,6 +235,9 @@ mod tests {
         assert!(fault("{\"version\":2}").reason.contains("size"));
         assert_eq!(fault(&format!("{header}[1.0, \"o\", \"x\"]\nnonsense\n")).line, 3);
         assert!(fault(&format!("{header}[-1.0, \"o\", \"x\"]\n")).reason.contains("not a time"));
+        let late = fault(&format!("{header}[1.0, \"o\", \"x\"]\n[1e11, \"o\", \"x\"]\n"));
+        assert_eq!(late.line, 3);
+        assert!(late.reason.contains("time 100000000000 it would last more than a hundred years"), "{late:?}");
         assert_eq!(read(&format!("{header}[1.0, \"o\", \"x\"]\n[2.0, \"o")).unwrap().len(), 1);
         assert_eq!(read(&format!("{header}[1.0, \"w\", 5]\n")).unwrap()[0].what, What::Other);
         assert!(fault(&format!("{header}[1.0, \"r\", \"wide\"]\n")).reason.contains("80x24"));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::exit::Reason;
 use crate::report::Format;
 use crate::signal::Signal;
-use crate::watch::{Guard, Pattern, Size, Step, parse_ladder};
+use crate::watch::{Guard, Pattern, Size, Step, parse_ladder, typeable};
 
 /// A duration, or `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub(super) fn regex(text: &str) -> Result<Pattern, String> {
 }
 
 pub(super) fn nudge_text(text: &str) -> Result<String, String> {
-    crate::control::typeable(text)
+    typeable(text)
 }
 
 /// Longer than anything runs, and short enough to be counted with.

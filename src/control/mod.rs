@@ -14,5 +14,5 @@ mod request;
 mod round;
 mod server;
 
-pub use request::{Request, typeable};
+pub use request::Request;
 pub use server::{Answer, Server, TRY_AGAIN, Which};

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::watch::typeable;
+
 /// A request that was understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
@@ -82,19 +84,6 @@ impl Request {
             Self::Stats | Self::Explain | Self::Subscribe | Self::Stop | Self::Complete => {}
         }
         format!("{object}\n")
-    }
-}
-
-/// A text that can be typed and submitted: keys have names of their own, and a control character would be one.
-pub fn typeable(text: &str) -> Result<String, String> {
-    match text.chars().find(|letter| letter.is_control() && *letter != '\n' && *letter != '\t') {
-        None if text.trim().is_empty() => {
-            Err("there is nothing to type in it; write a text such as 'go on'".to_owned())
-        }
-        None => Ok(text.to_owned()),
-        Some(control) => {
-            Err(format!("it holds the control character {control:?}; use a step such as key:esc for keys"))
-        }
     }
 }
 

@@ -89,7 +89,8 @@ impl Guarding {
             }
             Self::Asked(at, deferred) if now.since(at) >= ANSWER => {
                 self.settle(now, bounds, deferred);
-                Ruling::Wait
+                // What follows from that follows now: in full silence nobody comes back to ask.
+                self.rule(now, bounds, any)
             }
             Self::Asked(..) | Self::Deferred(_) | Self::Grace(_) => Ruling::Wait,
         }
@@ -203,7 +204,17 @@ mod tests {
         let mut guarding = Guarding::default();
         guarding.rule(at(300), BOUNDS, true);
         assert_eq!(guarding.deadline(BOUNDS), Some(at(315)));
-        assert_eq!(guarding.rule(at(315), BOUNDS, true), Ruling::Wait);
+        assert_eq!(guarding.rule(at(314), BOUNDS, true), Ruling::Wait);
         assert_eq!(guarding.rule(at(315), BOUNDS, true), Ruling::Go);
+    }
+
+    #[test]
+    fn a_guard_that_spoke_and_no_longer_answers_has_let_go() {
+        let mut guarding = Guarding::default();
+        guarding.rule(at(300), BOUNDS, true);
+        guarding.answered(at(300), BOUNDS, &speaks(Some("busy")));
+        assert_eq!(guarding.rule(at(360), BOUNDS, true), Ruling::Ask);
+        assert_eq!(guarding.rule(at(375), BOUNDS, true), Ruling::Wait);
+        assert_eq!(guarding.deadline(BOUNDS), Some(at(675)));
     }
 }

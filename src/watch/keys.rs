@@ -2,6 +2,13 @@
 //!
 //! A mouse that moves, a window that gets the focus and the answer to a program's question arrive as a person's keys
 //! do, and mean nobody.
+//!
+//! Reports begin with the byte that the Escape key sends. Only time tells them apart: a terminal writes a report in one
+//! piece, and a person takes a while to press the next key.
+
+use std::time::Duration;
+
+use super::Moment;
 
 /// One thing that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +32,8 @@ pub(super) struct Keys {
     /// The parameters of a sequence.
     sequence: Vec<u8>,
     pasting: bool,
+    /// When something last came.
+    last: Moment,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,17 +46,35 @@ enum Mode {
     Control,
     /// So many bytes of an old mouse report are left.
     Mouse(u8),
-    /// An answer in the form of a string; whether the last byte was an escape.
-    Text(bool),
+    /// An answer in the form of a string: its length so far, and whether the last byte was an escape.
+    Text(usize, bool),
 }
 
 /// No sequence of a keyboard is longer.
 const LONGEST: usize = 64;
+/// No answer is longer: the longest holds what is in the clipboard.
+const LONGEST_TEXT: usize = 1 << 20;
+/// What has not gone on after this time was whole: the Escape key, or one that was pressed with Alt.
+const WHOLE: Duration = Duration::from_millis(100);
 
 impl Keys {
-    /// Takes in what came.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<Key> {
+    /// Takes in what came at this moment.
+    pub(super) fn take(&mut self, now: Moment, bytes: &[u8]) -> Vec<Key> {
+        if now.since(self.last) >= WHOLE {
+            self.mode = Mode::Ground;
+        }
+        self.last = now;
         bytes.iter().filter_map(|byte| self.byte(*byte)).collect()
+    }
+
+    /// Whether what came last may be a key that is pressed and nothing more: Escape, or with Alt a letter that a report
+    /// begins with too. It most likely is, since a report is seldom cut right there.
+    pub(super) const fn is_pressed(&self) -> bool {
+        match self.mode {
+            Mode::Escape | Mode::Single | Mode::Text(0, _) => true,
+            Mode::Control => self.sequence.is_empty(),
+            Mode::Ground | Mode::Mouse(_) | Mode::Text(..) => false,
+        }
     }
 
     fn byte(&mut self, byte: u8) -> Option<Key> {
@@ -60,7 +87,7 @@ impl Keys {
                         Mode::Control
                     }
                     b'O' => Mode::Single,
-                    b']' | b'P' | b'_' | b'^' | b'X' => Mode::Text(false),
+                    b']' | b'P' | b'_' | b'^' | b'X' => Mode::Text(0, false),
                     // The Escape key itself, and another one.
                     0x1b => Mode::Escape,
                     // With Alt.
@@ -85,9 +112,9 @@ impl Keys {
                 self.mode = if left > 1 { Mode::Mouse(left - 1) } else { Mode::Ground };
                 (left <= 1).then_some(Key::Report)
             }
-            Mode::Text(escape) => {
-                let ends = byte == 0x07 || escape && byte == b'\\';
-                self.mode = if ends { Mode::Ground } else { Mode::Text(byte == 0x1b) };
+            Mode::Text(length, escape) => {
+                let ends = byte == 0x07 || escape && byte == b'\\' || length >= LONGEST_TEXT;
+                self.mode = if ends { Mode::Ground } else { Mode::Text(length + 1, byte == 0x1b) };
                 ends.then_some(Key::Report)
             }
         }
@@ -154,9 +181,9 @@ mod tests {
     use super::*;
 
     fn keys(text: &str) -> Vec<Key> {
-        let whole = Keys::default().take(text.as_bytes());
+        let whole = Keys::default().take(Moment::START, text.as_bytes());
         let mut keys = Keys::default();
-        let cut: Vec<Key> = text.as_bytes().iter().flat_map(|byte| keys.take(&[*byte])).collect();
+        let cut: Vec<Key> = text.as_bytes().iter().flat_map(|byte| keys.take(Moment::START, &[*byte])).collect();
         assert_eq!(whole, cut, "{text:?}");
         whole
     }
@@ -180,5 +207,44 @@ mod tests {
         ] {
             assert_eq!(keys(text), expected, "{text:?}");
         }
+    }
+
+    fn at(milliseconds: u64) -> Moment {
+        Moment::after_start(Duration::from_millis(milliseconds))
+    }
+
+    #[test]
+    fn what_does_not_go_on_at_once_was_a_key() {
+        for pressed in ["\x1b", "\x1b[", "\x1bO", "\x1bP", "\x1bX", "\x1b]", "\x1b^", "\x1b_", "a\x1b"] {
+            for word in ["Please", "X-rays", "]right", "[left]", "^above", "_below", "Option"] {
+                let mut keys = Keys::default();
+                keys.take(at(0), pressed.as_bytes());
+                assert!(keys.is_pressed(), "{pressed:?}");
+                assert_eq!(keys.take(at(1000), word.as_bytes()), [Key::Letter; 6], "{pressed:?} and {word:?}");
+                assert!(!keys.is_pressed(), "{pressed:?} and {word:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_that_goes_on_at_once_is_a_report_wherever_it_is_cut() {
+        let mut keys = Keys::default();
+        assert_eq!(keys.take(at(0), b"\x1bP>|xt"), []);
+        assert!(!keys.is_pressed());
+        assert_eq!(keys.take(at(90), b"erm(1"), []);
+        assert_eq!(keys.take(at(180), b")\x1b"), []);
+        assert!(!keys.is_pressed());
+        assert_eq!(keys.take(at(270), b"\\"), [Key::Report]);
+    }
+
+    #[test]
+    fn a_report_that_never_ends_ends_all_the_same() {
+        let mut keys = Keys::default();
+        keys.take(at(0), b"\x1b]52;c;");
+        let mut letters = 0;
+        for _ in 0..LONGEST_TEXT / 1000 + 1 {
+            letters += keys.take(at(0), &[b'a'; 1000]).iter().filter(|key| **key == Key::Letter).count();
+        }
+        assert!(letters > 0);
     }
 }

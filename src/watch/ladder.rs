@@ -1,7 +1,13 @@
 //! The ladder: from a verdict to the next step, one at a time, re-checked right before each.
 //!
 //! Trouble of one kind without progress in between is an episode. Progress ends it, and the next one begins on the
-//! first rung again. A command that was told to end is not let off by its last words.
+//! first rung again.
+//!
+//! A command that was told to end is not let off by its last words. A step that sends a signal gives it as long as
+//! `--kill-after` does. What it prints in that time ends no episode that has steps left: they are taken when they are
+//! due, or a command that says something at every signal would never get to the last. And if it ends in that time, the
+//! signal is why, whatever it has printed. Progress after that time is a command that works on: it is let off, and the
+//! next episode begins on the first rung. So is one that asks its user about the signal.
 
 use std::time::Duration;
 
@@ -19,6 +25,8 @@ const FRESH: Duration = Duration::from_mins(2);
 const TYPING: Duration = Duration::from_secs(5);
 /// How long a prompt waits for its answer.
 const PROMPT: Duration = Duration::from_mins(1);
+/// How long a command that was told to end has for its last words, where nothing is said of when it is killed.
+const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// What the ladder rests on, all of it as it is now.
 pub(super) struct Situation<'a> {
@@ -92,6 +100,11 @@ impl Situation<'_> {
         !(trouble == Reason::WaitingInput && self.attended)
     }
 
+    /// Whether a person is there and asked.
+    fn asks_person(&self) -> bool {
+        self.attended && self.state == State::Waiting
+    }
+
     /// Why nothing may be typed now, if so.
     fn refuses(&self, asked_for: bool) -> Option<&'static str> {
         let password = self.look.is_some_and(|look| look.line_mode == Known::Yes && look.echo == Known::No);
@@ -117,9 +130,11 @@ impl Situation<'_> {
 }
 
 /// How far things have come.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ladder {
     episode: Option<Episode>,
+    /// The last signal of an episode that is over.
+    signaled: Option<Signaled>,
     fate: Option<Fate>,
     nudge: Option<Nudge>,
     /// What a person wants typed, and whether it is known by now what the command is doing.
@@ -130,7 +145,7 @@ pub(super) struct Ladder {
     held: Option<Moment>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Episode {
     trouble: Reason,
     step: usize,
@@ -140,8 +155,16 @@ struct Episode {
     looked: Option<usize>,
     /// The prompt is open until then.
     prompt: Option<Moment>,
-    /// A signal was sent that may end the command.
-    signaled: bool,
+    /// The last signal that was sent and may end the command.
+    signaled: Option<Signaled>,
+}
+
+/// The command was told to end, and the ladder goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Signaled {
+    reason: Reason,
+    /// What it prints before are its last words.
+    until: Moment,
 }
 
 /// The command is being ended.
@@ -155,9 +178,10 @@ struct Fate {
 
 impl Ladder {
     /// Why the command ends, if it ends now and we are the cause.
-    pub(super) fn reason(&self) -> Option<Reason> {
-        let signaled = self.episode.as_ref().filter(|episode| episode.signaled).map(|episode| episode.trouble);
-        self.fate.map(|fate| fate.reason).or(signaled)
+    pub(super) fn reason(&self, now: Moment) -> Option<Reason> {
+        let before = self.signaled.filter(|signaled| now < signaled.until);
+        let signaled = self.episode.as_ref().and_then(|episode| episode.signaled).or(before);
+        self.fate.map(|fate| fate.reason).or_else(|| signaled.map(|signaled| signaled.reason))
     }
 
     /// Whether a step of the ladder wants the command started again.
@@ -167,7 +191,7 @@ impl Ladder {
 
     /// The command ended of what was done to it: what is left of its tree ends too.
     pub(super) fn conclude(&mut self, now: Moment) {
-        if let (None, Some(reason)) = (self.fate, self.reason()) {
+        if let (None, Some(reason)) = (self.fate, self.reason(now)) {
             self.fate = Some(Fate { reason, asked: now, killed: false, relaunch: false });
         }
         self.episode = None;
@@ -207,12 +231,20 @@ impl Ladder {
         if self.held.is_some_and(|held| now < held) {
             return;
         }
-        let Some(trouble) = situation.trouble() else {
+        let Some(trouble) = situation.trouble().or_else(|| self.unfinished(situation)) else {
             self.end_episode(actions);
             return;
         };
         self.begin(trouble, situation, actions);
         while self.nudge.is_none() && self.asked.is_none() && self.fate.is_none() && self.step(situation, actions) {}
+    }
+
+    /// What there are steps left about, if all that speaks against them are the command's last words.
+    fn unfinished(&self, situation: &Situation<'_>) -> Option<Reason> {
+        let episode = self.episode.as_ref()?;
+        let last_words = episode.signaled.is_some_and(|signaled| situation.since < signaled.until);
+        let steps_left = episode.step < situation.steps(episode.trouble).len();
+        (last_words && steps_left && !situation.asks_person()).then_some(episode.trouble)
     }
 
     fn begin(&mut self, trouble: Reason, situation: &Situation<'_>, actions: &mut Vec<Action>) {
@@ -224,14 +256,16 @@ impl Ladder {
             _ => {
                 self.end_episode(actions);
                 let guarding = Guarding::default();
-                let (looked, prompt, signaled) = (None, None, false);
+                let (looked, prompt, signaled) = (None, None, None);
                 self.episode = Some(Episode { trouble, step: 0, due: now, guarding, looked, prompt, signaled });
             }
         }
     }
 
     fn end_episode(&mut self, actions: &mut Vec<Action>) {
-        if self.episode.take().is_some_and(|episode| episode.prompt.is_some()) {
+        let Some(episode) = self.episode.take() else { return };
+        self.signaled = episode.signaled.or(self.signaled);
+        if episode.prompt.is_some() {
             actions.push(Action::ClosePrompt);
         }
     }
@@ -293,7 +327,10 @@ impl Ladder {
                 return false;
             }
             Step::Signal(signal) if situation.may_end(trouble) => {
-                episode.signaled |= signal.ends();
+                if signal.ends() {
+                    let until = now + situation.policy.ending.kill_after.unwrap_or(LAST_WORDS);
+                    episode.signaled = Some(Signaled { reason: trouble, until });
+                }
                 actions.push(Action::Signal { signal: *signal, reason: trouble });
             }
             Step::Stop | Step::Relaunch if situation.may_end(trouble) => {
@@ -440,6 +477,7 @@ impl Ladder {
         let soon = typing.then(|| now + Duration::from_millis(100));
         [
             self.held,
+            self.signaled.map(|signaled| signaled.until),
             soon,
             done.map(|done| done.max(since) + policy.done_idle),
             episode.map(|episode| episode.due),

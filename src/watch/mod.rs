@@ -87,6 +87,7 @@ pub use event::Event;
 pub use guard::{Answer, Guard};
 pub use loops::{LoopPolicy, Repetition};
 pub use moment::Moment;
+pub use nudge::typeable;
 pub use observation::{Known, Look, Observation, Size, Stream};
 #[doc(hidden)]
 pub use ordeal::survive;

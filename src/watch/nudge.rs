@@ -21,6 +21,19 @@ const LONGEST_LINE: usize = 4095;
 /// So many letters of its end tell the text from what else is on the screen.
 const LETTERS: usize = 12;
 
+/// A text that can be typed and submitted: keys have names of their own, and a control character would be one.
+pub fn typeable(text: &str) -> Result<String, String> {
+    match text.chars().find(|letter| letter.is_control() && *letter != '\n' && *letter != '\t') {
+        None if text.trim().is_empty() => {
+            Err("there is nothing to type in it; write a text such as 'go on'".to_owned())
+        }
+        None => Ok(text.to_owned()),
+        Some(control) => {
+            Err(format!("it holds the control character {control:?}; use a step such as key:esc for keys"))
+        }
+    }
+}
+
 /// A nudge on its way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Nudge {

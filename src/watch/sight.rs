@@ -355,9 +355,9 @@ impl Sight {
 
     /// Something came from the terminal, and before that the command was `at_prompt`. Whether a person typed it.
     pub(super) fn typed_by_person(&mut self, now: Moment, bytes: &[u8], at_prompt: bool) -> bool {
-        let keys = self.keys.take(bytes);
+        let keys = self.keys.take(now, bytes);
         let mut person = keys.iter().filter(|key| **key != Key::Report).peekable();
-        if person.peek().is_none() {
+        if person.peek().is_none() && !self.keys.is_pressed() {
             return false;
         }
         for key in person {
@@ -396,7 +396,7 @@ impl Sight {
         self.touch(now);
     }
 
-    /// Breaks at the next output, for tests.
+    /// Breaks at the next output, or when the screen is read before, for tests.
     #[cfg(debug_assertions)]
     pub(super) fn break_down(&mut self) {
         self.breaks = true;
@@ -422,6 +422,8 @@ impl Sight {
     }
 
     pub(super) fn with_view<T>(&self, see: impl FnOnce(View<'_>) -> T) -> T {
+        #[cfg(debug_assertions)]
+        assert!(!self.breaks, "a test asked for this");
         let rows = self.screen.rows();
         see(View { rows: &rows, cursor: self.screen.cursor(), alternate: self.screen.is_alternate() })
     }

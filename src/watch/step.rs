@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use super::typeable;
 use crate::signal::Signal;
 
 /// One thing to do about a command that is stuck.
@@ -93,7 +94,10 @@ impl FromStr for Step {
         };
         let needed = |what: &str| rest.filter(|rest| !rest.trim().is_empty()).ok_or(format!("'{word}' needs {what}"));
         let step = match word {
-            "nudge" => return Ok(Self::Nudge(rest.filter(|rest| !rest.is_empty()).map(ToOwned::to_owned))),
+            "nudge" => {
+                let text = rest.map(typeable).transpose();
+                return text.map(Self::Nudge).map_err(|why| format!("nudge: {why}"));
+            }
             "wait" => {
                 let text = needed("a duration, as in wait:30s")?.trim();
                 let error = |error| format!("'{text}' is no duration ({error}); write it like wait:30s");
@@ -194,6 +198,7 @@ mod tests {
             assert_eq!(format_ladder(&parse_ladder(text).unwrap()), text);
         }
         assert_eq!(parse_ladder("nudge:yes\\, go: now").unwrap(), [Step::Nudge(Some("yes, go: now".to_owned()))]);
+        assert_eq!(parse_ladder("nudge:one\n\ttwo").unwrap(), [Step::Nudge(Some("one\n\ttwo".to_owned()))]);
         assert_eq!(parse_ladder("warn, term").unwrap(), [Step::Warn, Step::Signal(Signal::TERM)]);
     }
 
@@ -207,6 +212,9 @@ mod tests {
             ("key:any", "no key is called 'any'"),
             ("signal:NOPE", "no signal is called 'NOPE'"),
             ("run:", "needs a shell command"),
+            ("nudge:", "nudge: there is nothing to type in it"),
+            ("nudge: ", "nudge: there is nothing to type in it"),
+            ("nudge:a\x03b", "nudge: it holds the control character"),
             ("kill:9", "takes nothing after it"),
         ] {
             let error = parse_ladder(text).unwrap_err();

@@ -92,11 +92,13 @@ impl Watcher {
             self.sight.lose();
             self.take_in(now, observation);
         }
-        contained(|| self.decide(now)).unwrap_or_else(|| {
+        let mut actions = Vec::new();
+        if contained(|| self.decide(now, &mut actions)).is_none() {
             (self.reading, self.looking.found) = (Reading::default(), None);
             self.sight.lose();
-            self.decide(now)
-        })
+            self.decide(now, &mut actions);
+        }
+        actions
     }
 
     fn take_in(&mut self, now: Moment, observation: &Observation<'_>) {
@@ -221,7 +223,7 @@ impl Watcher {
         self.sight.title()
     }
 
-    /// Makes the analysis break at the next output, for tests.
+    /// Makes the analysis break at the next output, or when the screen is read before, for tests.
     #[cfg(debug_assertions)]
     #[doc(hidden)]
     pub fn break_down(&mut self) {
@@ -300,8 +302,7 @@ impl Watcher {
         Some(self.looking.last_asked.filter(|_| waits)? + self.policy.idle?.max(BETWEEN_LOOKS))
     }
 
-    fn decide(&mut self, now: Moment) -> Vec<Action> {
-        let mut actions = Vec::new();
+    fn decide(&mut self, now: Moment, actions: &mut Vec<Action>) {
         self.begin_episode();
         self.sight.forget_old_draft(self.reading.turn.is_some());
         if let Some(length) = self.gap.take() {
@@ -310,13 +311,12 @@ impl Watcher {
         if self.sight.clocks.silence(now) >= Duration::from_secs(2) {
             self.read_screen();
         }
-        self.report_loops(now, &mut actions);
-        self.ask_for_looks(now, &mut actions);
-        self.change_state(now, &mut actions);
-        self.report_limits(now, &mut actions);
+        self.report_loops(now, actions);
+        self.ask_for_looks(now, actions);
+        self.change_state(now, actions);
+        self.report_limits(now, actions);
         self.note_done(now);
-        self.climb(now, &mut actions);
-        actions
+        self.climb(now, actions);
     }
 
     /// Reads what the screen says about waiting, if its wording has changed.
@@ -349,13 +349,14 @@ impl Watcher {
         }
     }
 
+    /// Does what is due, all of it or nothing: the screen is read on the way, and if that breaks, what was ordered and
+    /// done before is still known to whoever tries again.
     fn climb(&mut self, now: Moment, actions: &mut Vec<Action>) {
-        let mut ladder = std::mem::take(&mut self.ladder);
-        if ladder.is_nudging() {
+        if self.ladder.is_nudging() {
             // What was typed is looked for on the screen as it is now.
             self.sight.shown();
         }
-        let (answers, orders) = (self.answers.take(), std::mem::take(&mut self.orders));
+        let (mut ladder, mut due) = (self.ladder.clone(), Vec::new());
         let clocks = &self.sight.clocks;
         let situation = Situation {
             now,
@@ -374,16 +375,19 @@ impl Watcher {
             turn: self.reading.turn.as_deref(),
         };
         if !self.exited {
-            for order in &orders {
-                ladder.told(order, &situation, actions);
+            for order in &self.orders {
+                ladder.told(order, &situation, &mut due);
             }
-            if let Some(answers) = &answers {
-                ladder.answered(answers, &situation, actions);
+            if let Some(answers) = &self.answers {
+                ladder.answered(answers, &situation, &mut due);
             }
-            ladder.climb(&situation, actions);
+            ladder.climb(&situation, &mut due);
         }
-        self.ladder = ladder;
-        for action in &*actions {
+        (self.ladder, self.answers) = (ladder, None);
+        self.orders.clear();
+        let before = actions.len();
+        actions.append(&mut due);
+        for action in &actions[before..] {
             if let Action::Type(bytes) = action {
                 // What is typed is echoed, and a submitted line is shown again: neither is the command's doing.
                 self.sight.typed(now, bytes);
@@ -394,7 +398,7 @@ impl Watcher {
 
     /// Why the command ends, if it ends now and that is our doing.
     pub fn ending_reason(&self) -> Option<Reason> {
-        self.ladder.reason()
+        self.ladder.reason(self.now)
     }
 
     /// The command ended of what was done to it; what is left of its tree is ended as the policy says.

@@ -26,7 +26,7 @@ fn says(message: &str, words: &[&str]) {
 #[test]
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
-    let cases: [(&[&str], &[&str]); 25] = [
+    let cases: [(&[&str], &[&str]); 27] = [
         (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
@@ -51,6 +51,8 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--idel", "5m"], &["no option '--idel'", "did you mean '--idle'?"]),
         (&["--quiet=yes"], &["--quiet takes no value", "'yes'"]),
         (&["--nudge", " "], &["--nudge ' '", "nothing to type", "go on"]),
+        (&["--on-idle", "warn,nudge: "], &["--on-idle 'warn,nudge: '", "nudge: there is nothing to type", "go on"]),
+        (&["--on-loop", "nudge:a\x03b"], &["--on-loop", "nudge: it holds the control character", "key:esc"]),
         (&["--config", "/nonexistent.toml"], &["/nonexistent.toml", "no such file", "/dev/null"]),
     ];
     for (options, words) in cases {

@@ -65,6 +65,23 @@ fn a_file_that_cannot_be_read_is_named_with_the_line_and_the_reason() {
 }
 
 #[test]
+fn a_recording_that_no_one_can_have_made_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("long.cast");
+    // A question is looked at again and again, for as long as it is there.
+    std::fs::write(&file, "{\"version\":2,\"width\":80,\"height\":24}\n[0.1,\"o\",\"Name? \"]\n[1e11,\"o\",\"x\"]\n")
+        .unwrap();
+    let out = replay(&[], &file);
+    let error = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{error}");
+    assert!(
+        error.contains("long.cast: line 3: with the time 100000000000 it would last more than a hundred years"),
+        "{error}"
+    );
+    assert!(error.contains("a time is in seconds"), "{error}");
+}
+
+#[test]
 fn wrong_options_are_refused_with_a_reason() {
     for (options, words) in [
         (["--ignore", "("], "--ignore '(': not a regular expression"),

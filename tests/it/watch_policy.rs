@@ -86,6 +86,14 @@ fn a_guard_that_never_lets_go_holds_until_the_cap() {
 }
 
 #[test]
+fn a_guard_that_never_answers_holds_nothing_up_for_long() {
+    let mut watched = guarded();
+    watched.guards_hang = true;
+    watched.prints("working\r\n").passes(seconds(100));
+    assert_eq!(first_signal(&watched), Some(75));
+}
+
+#[test]
 fn a_command_that_ends_during_a_deferral_is_left_alone() {
     let mut watched = guarded();
     watched.guard = Some("busy");
@@ -157,6 +165,72 @@ fn steps_are_taken_in_order_and_progress_starts_again_below() {
     watched.passes(seconds(100));
     let later: Vec<Signal> = watched.signals.iter().map(|(_, signal)| *signal).collect();
     assert_eq!(later, [Signal::INT, Signal::INT, Signal::TERM, Signal::KILL]);
+}
+
+fn signals(watched: &Watched) -> Vec<(u64, Signal)> {
+    watched.signals.iter().map(|(at, signal)| (at.as_secs(), *signal)).collect()
+}
+
+/// Idle after a minute, and then told to end at once.
+fn told_to_end(ladder: &str) -> Watched {
+    let steps = parse_ladder(ladder).unwrap();
+    let mut watched = Watched::with(|policy| policy.ladders.idle = steps);
+    watched.prints("a\r\n").passes(seconds(60));
+    assert_eq!(signals(&watched), [(60, Signal::TERM)]);
+    watched
+}
+
+#[test]
+fn last_words_hold_no_step_up_and_are_no_excuse() {
+    let mut watched = told_to_end("term,wait:4s,hup,wait:30s,kill");
+    for _ in 0..3 {
+        watched.prints("bye\r\n").passes(seconds(4));
+        assert_eq!(watched.watcher.ending_reason(), Some(Reason::IdleTimeout));
+    }
+    watched.passes(seconds(30));
+    assert_eq!(signals(&watched), [(60, Signal::TERM), (64, Signal::HUP), (94, Signal::KILL)]);
+
+    let mut watched = told_to_end("term,wait:30s,kill");
+    watched.prints("bye\r\n").passes(seconds(29));
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::IdleTimeout), "it has said nothing more");
+}
+
+#[test]
+fn a_command_that_works_on_although_it_was_told_to_end_is_let_off() {
+    let mut watched = told_to_end("term,wait:30s,kill");
+    watched.draws(seconds(20), seconds(1), |n| format!("line {n}\r\n"));
+    assert_eq!(watched.watcher.ending_reason(), None);
+    watched.passes(seconds(58));
+    assert_eq!(signals(&watched), [(60, Signal::TERM)]);
+    watched.passes(seconds(40));
+    assert_eq!(signals(&watched), [(60, Signal::TERM), (139, Signal::TERM), (169, Signal::KILL)]);
+}
+
+#[test]
+fn after_the_last_step_a_signal_is_the_reason_for_a_while() {
+    let mut watched = told_to_end("term");
+    watched.prints("bye\r\n").passes(seconds(9));
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::IdleTimeout));
+    watched.passes(seconds(1));
+    assert_eq!(watched.watcher.ending_reason(), None, "it has not ended of that");
+    watched.passes(seconds(51));
+    assert_eq!(signals(&watched), [(60, Signal::TERM), (120, Signal::TERM)]);
+}
+
+#[test]
+fn somebody_who_gives_more_time_or_is_asked_about_the_signal_decides() {
+    let mut watched = told_to_end("term,wait:5s,kill");
+    watched.observes(&Observation::Told(Order::Extend(seconds(600)))).prints("bye\r\n").passes(seconds(9));
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::IdleTimeout));
+    watched.passes(seconds(500));
+    assert_eq!((signals(&watched).len(), watched.watcher.ending_reason()), (1, None));
+
+    for attended in [true, false] {
+        let mut watched = told_to_end("term,wait:5s,kill");
+        watched.observes(&Observation::Attended(attended)).prints("Really quit? [y/N] ").passes(seconds(30));
+        assert_eq!(watched.state(), State::Waiting);
+        assert_eq!(signals(&watched).len(), if attended { 1 } else { 2 });
+    }
 }
 
 #[test]
@@ -329,6 +403,52 @@ fn nobody_is_interrupted_while_typing() {
     watched.finds(Look { line_mode: Known::No, ..Look::default() });
     watched.prints("hello\r\n").passes(seconds(30)).types("wai").passes(seconds(300));
     assert_eq!(watched.typed, []);
+}
+
+#[test]
+fn somebody_who_presses_escape_and_then_types_is_typing() {
+    for word in ["Please", "Xerox", "^x", "_x", "]x", "[x", "Ok"] {
+        let mut watched = Watched::with(nudging(&["go on"], 1));
+        watched.finds(Look { line_mode: Known::No, ..Look::default() });
+        watched.prints("hello\r\n").passes(seconds(57)).types("\x1b").passes(seconds(4));
+        assert_eq!(watched.typed, [], "Escape alone is a key");
+        watched.types(word).passes(seconds(300));
+        assert_eq!(watched.typed, [], "{word:?}");
+    }
+}
+
+/// A command into which the only nudge of the run is being typed when the analysis breaks.
+#[cfg(debug_assertions)]
+fn broken_while_nudged() -> Watched {
+    let mut watched = Watched::with(nudging(&["go on"], 1));
+    watched.finds(Look { line_mode: Known::No, ..Look::default() });
+    watched.prints("hello\r\n> ").passes(seconds(60));
+    assert_eq!(watched.typed, [(seconds(60), b"go on".to_vec())]);
+    watched.watcher.break_down();
+    watched
+}
+
+#[cfg(debug_assertions)]
+#[test]
+fn what_was_done_and_ordered_outlives_the_analysis() {
+    let is_lost = |(_, event): &(_, Event)| *event == Event::AnalysisLost;
+    let mut watched = broken_while_nudged();
+    watched.passes(seconds(120));
+    assert_eq!(watched.events.iter().filter(|event| is_lost(event)).count(), 1);
+    assert_eq!(watched.typed.iter().filter(|(_, bytes)| bytes == b"go on").count(), 1);
+    assert!(watched.typed.iter().any(|(_, bytes)| bytes == b"\r"), "the nudge was not completed");
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::IdleTimeout));
+
+    let mut watched = broken_while_nudged();
+    watched.observes(&Observation::Told(Order::Extend(seconds(600)))).passes(seconds(599));
+    assert!(watched.events.iter().any(is_lost));
+    assert_eq!(watched.events.iter().filter(|(_, event)| matches!(event, Event::TimeoutExtended { .. })).count(), 1);
+    assert_eq!(watched.signals, []);
+
+    let mut watched = broken_while_nudged();
+    watched.observes(&Observation::Told(Order::Stop)).passes(seconds(11));
+    assert_eq!(watched.watcher.ending_reason(), Some(Reason::Stopped));
+    assert_eq!(watched.signals, [(seconds(60), Signal::TERM), (seconds(70), Signal::KILL)]);
 }
 
 /// A stalled command whose ladder has a long way to go.

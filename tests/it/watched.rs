@@ -15,6 +15,8 @@ pub struct Watched {
     pub signals: Vec<(Duration, Signal)>,
     /// What the guards say when they are asked; none of them speaks at first.
     pub guard: Option<&'static str>,
+    /// The guards never answer.
+    pub guards_hang: bool,
     /// What was typed into the command.
     pub typed: Vec<(Duration, Vec<u8>)>,
     /// The other things that were done, by name.
@@ -37,7 +39,8 @@ impl Watched {
         let (events, signals) = (Vec::new(), Vec::new());
         let (typed, done) = (Vec::new(), Vec::new());
         let (now, look) = (Moment::START, Look::default());
-        Self { watcher: Watcher::new(policy), now, look, looks: 0, events, signals, guard: None, typed, done }
+        let (guard, guards_hang) = (None, false);
+        Self { watcher: Watcher::new(policy), now, look, looks: 0, events, signals, guard, guards_hang, typed, done }
     }
 
     /// From now on a look at the processes finds this.
@@ -68,6 +71,7 @@ impl Watched {
                 }
                 Action::Report(event) => self.events.push((self.now.since_start(), event)),
                 Action::Signal { signal, .. } => self.signals.push((self.now.since_start(), signal)),
+                Action::Ask if self.guards_hang => {}
                 Action::Ask => {
                     let speaks = self.guard.map(ToOwned::to_owned);
                     self.observes(&Observation::Answered(vec![Answer { guard: Guard::Cpu, speaks }]));
