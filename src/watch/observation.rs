@@ -45,6 +45,8 @@ pub enum Known {
 pub struct Look {
     /// A process in the terminal's foreground is blocked in `read` on the terminal.
     pub reads_terminal: Known,
+    /// One listens to the terminal in an event loop, and to nobody else who could say something.
+    pub listens: bool,
     /// The terminal hands over whole lines (ICANON).
     pub line_mode: Known,
     /// The terminal shows what is typed (ECHO).

@@ -49,14 +49,23 @@ impl Reading {
     }
 
     /// When the command waits by what the screen says, given that nothing more happens.
-    fn waits_from(&self, sight: &Sight) -> Option<Moment> {
+    fn waits_from(&self, sight: &Sight, look: Option<&Look>) -> Option<Moment> {
         let clocks = &sight.clocks;
         let at_rest = |moment: Moment| clocks.rest().map_or(moment, |rest| rest.max(moment));
-        let Some(wait) = &self.wait else {
+        let begun = || {
             // The prompt is hidden behind what a person has begun to type.
             sight.draft.filter(|draft| draft.at_prompt && self.turn.is_none())?;
-            let begun = sight.last_typed?;
-            return Some(at_rest(begun));
+            sight.last_typed.map(at_rest)
+        };
+        // A look outranks what is only guessed from the screen: who hears nobody asks nothing, whatever its last line
+        // is, and who hears the keyboard alone waits for it, whatever its prompt is.
+        let wait = match (&self.wait, look) {
+            (Some(_), Some(look)) if look.reads_terminal == Known::No && !self.known => return begun(),
+            (Some(wait), _) => wait,
+            (None, Some(look)) if look.listens && self.turn.is_none() => {
+                return begun().or_else(|| Some(at_rest(clocks.progress + RESTED)));
+            }
+            (None, _) => return begun(),
         };
         match wait {
             Wait::Question(_) if self.known => Some(clocks.progress + ASKED),
@@ -129,7 +138,7 @@ impl Facts<'_> {
     }
 
     fn waits(self, now: Moment) -> bool {
-        self.reads().is_some() || self.reading.waits_from(self.sight).is_some_and(|from| now >= from)
+        self.reads().is_some() || self.reading.waits_from(self.sight, self.look).is_some_and(|from| now >= from)
     }
 
     /// What a look found that can only mean waiting.
@@ -151,7 +160,7 @@ impl Facts<'_> {
         let mute = policy.first_output.filter(|_| clocks.byte.is_none()).map(|limit| Moment::START + limit);
         let timeout = policy.timeout.map(|limit| Moment::START + limit);
         let nearly = policy.timeout.map(|limit| Moment::START + policy.warning(limit));
-        let waits = self.reading.waits_from(self.sight);
+        let waits = self.reading.waits_from(self.sight, self.look);
         let read = Some(clocks.progress + ASKED);
         [idle, quiet, mute, timeout, nearly, waits, read, self.after_waiting()].into_iter().flatten()
     }
@@ -206,6 +215,7 @@ impl Facts<'_> {
             Some(Wait::Prompt(text)) => Some(format!("it is at its prompt: {}", quote(text))),
             Some(Wait::FullScreen) => Some("a full-screen program with nothing under way".to_owned()),
             None if self.sight.draft.is_some() => Some("somebody has begun to type and not finished".to_owned()),
+            None if self.reads().is_none() => Some("it listens to the keyboard and to nobody else".to_owned()),
             None => None,
         };
         let silence = span(self.sight.clocks.silence(now));

@@ -41,6 +41,8 @@ impl Call {
             libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => registered(pid, first),
             #[cfg(target_arch = "x86_64")]
             libc::SYS_epoll_wait => registered(pid, first),
+            // What was handed to the kernel before may be anything.
+            libc::SYS_io_uring_enter => None,
             _ => Some(Vec::new()),
         }
     }

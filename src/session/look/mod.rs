@@ -22,31 +22,39 @@ pub use unseen::{Usage, processes, usage};
 
 use nix::sys::termios::LocalFlags;
 
+#[cfg(target_os = "linux")]
+use self::linux::Keyboard;
 use super::pty::Pty;
 use crate::watch::{Known, Look};
 
 /// Looks at the processes below `root` that have the terminal `pty`, whose other side has device number `device`.
 pub fn look(root: i32, pty: Option<&Pty>, device: Option<u64>) -> Look {
-    let Some(pty) = pty else { return Look { reads_terminal: readers(root, None, None), ..Look::default() } };
+    let Some(pty) = pty else { return Look::default() };
     let flags = pty.settings().ok().map(|settings| settings.local_flags);
     let known = |flag| flags.map_or(Known::Unknown, |flags| if flags.contains(flag) { Known::Yes } else { Known::No });
+    let (reads_terminal, listens) = readers(root, pty.foreground(), device);
     Look {
-        reads_terminal: readers(root, pty.foreground(), device),
+        reads_terminal,
+        listens,
         line_mode: known(LocalFlags::ICANON),
         echo: known(LocalFlags::ECHO),
         ..Look::default()
     }
 }
 
+/// Whether somebody reads from the terminal, and whether somebody at least listens to it and to nobody else.
 #[cfg(target_os = "linux")]
-fn readers(root: i32, foreground: Option<i32>, device: Option<u64>) -> Known {
-    match (foreground, device) {
-        (Some(foreground), Some(device)) => linux::reads_terminal(root, foreground, device),
-        _ => Known::Unknown,
+fn readers(root: i32, foreground: Option<i32>, device: Option<u64>) -> (Known, bool) {
+    let (Some(foreground), Some(device)) = (foreground, device) else { return (Known::Unknown, false) };
+    match linux::keyboard(root, foreground, device) {
+        Keyboard::Awaited => (Known::Yes, false),
+        Keyboard::Heard => (Known::Unknown, true),
+        Keyboard::Unknown => (Known::Unknown, false),
+        Keyboard::Ignored => (Known::No, false),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn readers(_root: i32, _foreground: Option<i32>, _device: Option<u64>) -> Known {
-    Known::Unknown
+fn readers(_root: i32, _foreground: Option<i32>, _device: Option<u64>) -> (Known, bool) {
+    (Known::Unknown, false)
 }
