@@ -50,7 +50,7 @@ fn own_codes_and_the_commands_own_status() {
 #[test]
 fn last_words_make_no_success_of_an_end_and_do_not_put_it_off() {
     let options = ["--idle", "1s", "--no-guard", "--on-idle", "term,wait:2s,kill"];
-    // The one ends at once, soon after, or never, and says something before.
+    // It says something, and then it ends at once, soon after, or never.
     for rest in ["exit 0", "sleep 1; exit 0", ":"] {
         let script = format!("echo hi; trap 'echo bye $$; {rest}' TERM; while :; do sleep 300 & wait; done");
         let output = Run::sh(&options, &script).output();
