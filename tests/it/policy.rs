@@ -194,3 +194,29 @@ fn over_a_drawn_screen_the_warning_is_in_the_title_and_is_taken_back() {
     run.wait_for("\x1b[22;2t\x1b]2;idlewatch: ").wait_for("\x07").wait_for("\x1b[23;2t\x1b]2;own title");
     assert_eq!(run.finish().1.code(), Some(0));
 }
+
+#[test]
+fn a_hang_behind_a_last_line_that_looks_like_a_question_is_a_hang() {
+    let script = "printf 'Connecting to database: '; exec sleep 300";
+    for mut run in Run::sh(&["--idle", "500ms", "--no-guard"], script).both_ways() {
+        assert_eq!(run.finish_bytes().1.code(), Some(121));
+    }
+}
+
+#[test]
+fn a_terminal_that_another_process_reads_for_its_client_is_waited_at() {
+    if !has("tmux") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("server");
+    let socket = socket.to_str().unwrap();
+    let tmux = ["tmux", "-f", "/dev/null", "-S", socket, "new", "sh -c 'printf inside; sleep 300'"];
+    let options = ["--idle", "6s", "--no-guard", "--events", "events"];
+    let run = Run::new(&options, &tmux).folder(folder.path()).variable("TERM", "xterm").variable("TMUX", "");
+    let mut run = run.in_terminal();
+    let events = || fs::read_to_string(folder.path().join("events")).unwrap_or_default();
+    run.wait_for("inside").until("a verdict", |_| events().contains(r#""to":"waiting""#));
+    run.signal(libc::SIGTERM).finish_bytes();
+    Run::bare(&["tmux", "-S", socket, "kill-server"]).output();
+}

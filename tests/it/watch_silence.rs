@@ -64,6 +64,30 @@ fn a_blocked_read_is_waiting_and_is_not_ended_where_a_person_is() {
 }
 
 #[test]
+fn a_last_line_that_looks_like_a_question_asks_nothing_where_nobody_listens() {
+    let deaf = Look { reads_terminal: Known::No, ..Look::default() };
+    for (look, state) in [(deaf, State::Stalled), (Look::default(), State::Waiting)] {
+        let mut watched = Watched::new();
+        watched.observes(&Observation::Attended(true)).finds(look);
+        watched.prints("Connecting to database: ").passes(seconds(70));
+        assert_eq!(watched.state(), state);
+    }
+}
+
+#[test]
+fn a_program_that_listens_to_the_keyboard_alone_waits_unless_something_turns() {
+    for (glyphs, state) in [("", State::Waiting), ("|/-\\", State::Stalled)] {
+        let mut watched = Watched::new();
+        watched.observes(&Observation::Attended(true)).finds(Look { listens: true, ..Look::default() });
+        watched.prints("\u{7d9a}\u{884c}\u{3057}\u{307e}\u{3059}\u{304b}\r\n");
+        watched.draws(seconds(70), Duration::from_millis(100), |n| {
+            glyphs.chars().cycle().nth(n).map_or_else(String::new, |glyph| format!("\r{glyph} busy"))
+        });
+        assert_eq!(watched.state(), state, "{}", watched.evidence());
+    }
+}
+
+#[test]
 fn a_read_that_ends_unseen_is_noticed() {
     let mut watched = Watched::new();
     watched.finds(Look { reads_terminal: Known::Yes, ..Look::default() });

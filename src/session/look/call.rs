@@ -31,7 +31,7 @@ impl Call {
     pub fn reads_from(&self, pid: i32) -> Option<Vec<u64>> {
         let [first, second, ..] = self.arguments;
         match self.number {
-            libc::SYS_read | libc::SYS_readv => Some(vec![first]),
+            libc::SYS_read | libc::SYS_readv | libc::SYS_recvfrom | libc::SYS_recvmsg => Some(vec![first]),
             libc::SYS_ppoll => polled(pid, first, second),
             #[cfg(target_arch = "x86_64")]
             libc::SYS_poll => polled(pid, first, second),

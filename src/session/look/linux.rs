@@ -7,6 +7,7 @@ use nix::unistd::Pid;
 
 use super::super::tree;
 use super::call::Call;
+use super::sockets::Sockets;
 
 /// What is found out about the keyboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,40 +25,43 @@ pub enum Keyboard {
 /// Whether a process in the terminal's foreground waits for the keyboard.
 pub fn keyboard(root: i32, foreground: i32, device: u64) -> Keyboard {
     let Some(family) = tree::descendants(root) else { return Keyboard::Unknown };
-    let mut answer = Keyboard::Ignored;
+    let (mut answer, mut sockets) = (None, Sockets::default());
     for process in family {
         let in_front = nix::unistd::getpgid(Some(Pid::from_raw(process.pid))).is_ok_and(|g| g.as_raw() == foreground);
         if !in_front {
             continue;
         }
-        match (waits_for_keyboard(process.pid, device), answer) {
+        answer = match (waits_for_keyboard(process.pid, device, &mut sockets), answer) {
             (Keyboard::Awaited, _) => return Keyboard::Awaited,
-            (Keyboard::Unknown, _) | (_, Keyboard::Unknown) => answer = Keyboard::Unknown,
-            (Keyboard::Heard, _) => answer = Keyboard::Heard,
-            (Keyboard::Ignored, _) => {}
+            (Keyboard::Unknown, _) | (_, Some(Keyboard::Unknown)) => Some(Keyboard::Unknown),
+            (Keyboard::Heard, _) => Some(Keyboard::Heard),
+            (Keyboard::Ignored, before) => before.or(Some(Keyboard::Ignored)),
         }
     }
-    answer
+    // A foreground with nobody of ours in it is somebody else's.
+    answer.unwrap_or(Keyboard::Unknown)
 }
 
-fn waits_for_keyboard(pid: i32, device: u64) -> Keyboard {
+fn waits_for_keyboard(pid: i32, device: u64, sockets: &mut Sockets) -> Keyboard {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Keyboard::Unknown };
     let (mut targets, mut hidden) = (Vec::new(), false);
     for thread in threads.flatten() {
         // Denied for a process of another user, such as sudo.
         let Ok(call) = fs::read_to_string(thread.path().join("syscall")) else { return Keyboard::Unknown };
         match Call::parse(&call).map_or_else(|| Some(Vec::new()), |call| call.reads_from(pid)) {
-            Some(more) => targets.extend(more.into_iter().map(|fd| target(pid, fd, device))),
+            Some(more) => targets.extend(more.into_iter().map(|fd| target(pid, fd, device, sockets))),
             None => hidden = true,
         }
     }
-    match (targets.contains(&Target::Terminal), targets.contains(&Target::Other)) {
+    let others = targets.contains(&Target::Other) || targets.contains(&Target::Neighbour);
+    match (targets.contains(&Target::Terminal), others) {
         // A timer may be among it, so it need not be the person that it waits for.
         (true, false) if targets.contains(&Target::ToItself) => Keyboard::Heard,
         (true, false) => Keyboard::Awaited,
         // An event loop has both whether it waits for the person or for a server, in one thread or in two.
         (true, true) => Keyboard::Unknown,
-        (false, _) if hidden => Keyboard::Unknown,
+        // The clients of tmux, of a shared ssh and of emacs wait for a process that reads the terminal in their place.
+        (false, _) if hidden || targets.contains(&Target::Neighbour) => Keyboard::Unknown,
         (false, _) => Keyboard::Ignored,
     }
 }
@@ -71,19 +75,28 @@ enum Target {
     Own,
     /// A pipe of which it has both ends, as the event loop of node has it to wake itself up.
     ToItself,
-    /// Somebody else: a socket, a pipe, another file.
+    /// A process of this machine, at the other end of a socket.
+    Neighbour,
+    /// Somebody else: a server, a pipe, another file.
     Other,
 }
 
-fn target(pid: i32, fd: u64, device: u64) -> Target {
+fn target(pid: i32, fd: u64, device: u64, sockets: &mut Sockets) -> Target {
     if is_terminal(pid, fd, device) {
         return Target::Terminal;
     }
-    match fs::read_link(format!("/proc/{pid}/fd/{fd}")) {
-        Ok(link) if link.to_string_lossy().starts_with("anon_inode:") => Target::Own,
-        Ok(link) if link.to_string_lossy().starts_with("pipe:") && has_twice(pid, &link) => Target::ToItself,
+    let Ok(link) = fs::read_link(format!("/proc/{pid}/fd/{fd}")) else { return Target::Other };
+    match link.to_string_lossy().split_once(':') {
+        Some(("anon_inode", _)) => Target::Own,
+        Some(("pipe", _)) if has_twice(pid, &link) => Target::ToItself,
+        Some(("socket", inode)) if !is_internet(pid, inode, sockets) => Target::Neighbour,
         _ => Target::Other,
     }
+}
+
+fn is_internet(pid: i32, inode: &str, sockets: &mut Sockets) -> bool {
+    let inode = inode.trim_matches(['[', ']']).parse();
+    inode.is_ok_and(|inode| sockets.describe(pid, inode).is_some_and(|what| !what.starts_with("unix")))
 }
 
 /// Whether two descriptors of this process lead there.
