@@ -86,7 +86,8 @@ impl Situation<'_> {
     }
 
     fn bounds(&self) -> Bounds {
-        Bounds { idle: self.policy.idle.unwrap_or_default(), cap: self.policy.max_idle, since: self.since }
+        let idle = self.policy.silence(self.byte.is_some()).unwrap_or_default();
+        Bounds { idle, cap: self.policy.max_idle, since: self.since }
     }
 
     /// Guards speak for silence, also for what only looks like a question. A blocked read is certain.

@@ -108,6 +108,12 @@ impl Default for Policy {
 }
 
 impl Policy {
+    /// How long silence may last, which is shorter for a command that has not `printed` anything, if that was asked for.
+    pub(super) fn silence(&self, printed: bool) -> Option<Duration> {
+        let first = self.first_output.filter(|_| !printed);
+        self.idle.into_iter().chain(first).min()
+    }
+
     /// The share of `limit` at which to warn.
     pub(super) fn warning(&self, limit: Duration) -> Duration {
         limit.saturating_mul(u32::from(self.warn.min(100))) / 100

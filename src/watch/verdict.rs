@@ -114,7 +114,7 @@ impl Facts<'_> {
         if self.is_silent(now) {
             return if self.settled || was == State::Stalled { State::Stalled } else { was };
         }
-        let warning = policy.idle.map(|idle| policy.warning(idle));
+        let warning = self.limit().map(|limit| policy.warning(limit));
         if warning.is_some_and(|warning| self.sight.clocks.silence(now) >= warning) {
             return State::Quiet;
         }
@@ -124,17 +124,18 @@ impl Facts<'_> {
     /// Whether a limit of silence has passed.
     pub(super) fn is_silent(self, now: Moment) -> bool {
         let waited = self.after_waiting().is_some_and(|until| now < until);
-        !waited && self.policy.idle.is_some_and(|idle| self.sight.clocks.silence(now) >= idle) || self.is_mute(now)
+        !waited && self.limit().is_some_and(|limit| self.sight.clocks.silence(now) >= limit)
+    }
+
+    /// How long silence may last.
+    pub(super) fn limit(self) -> Option<Duration> {
+        self.policy.silence(self.sight.clocks.byte.is_some())
     }
 
     /// A command that has just stopped to wait for a person has been silent for long without fault. It gets a moment to
     /// show what it does next: a screen that is drawn anew may not look like a prompt until it is complete.
     fn after_waiting(self) -> Option<Moment> {
         Some(self.waited? + AFTER_WAITING.min(self.policy.idle?))
-    }
-
-    fn is_mute(self, now: Moment) -> bool {
-        self.sight.clocks.byte.is_none() && self.policy.first_output.is_some_and(|limit| now.since_start() >= limit)
     }
 
     fn waits(self, now: Moment) -> bool {
@@ -155,14 +156,13 @@ impl Facts<'_> {
     /// The next moment at which the state can change by itself.
     pub(super) fn moments(self) -> impl Iterator<Item = Moment> {
         let (policy, clocks) = (self.policy, &self.sight.clocks);
-        let idle = policy.idle.map(|idle| clocks.progress + idle);
-        let quiet = policy.idle.map(|idle| clocks.progress + policy.warning(idle));
-        let mute = policy.first_output.filter(|_| clocks.byte.is_none()).map(|limit| Moment::START + limit);
+        let silent = self.limit().map(|limit| clocks.progress + limit);
+        let quiet = self.limit().map(|limit| clocks.progress + policy.warning(limit));
         let timeout = policy.timeout.map(|limit| Moment::START + limit);
         let nearly = policy.timeout.map(|limit| Moment::START + policy.warning(limit));
         let waits = self.reading.waits_from(self.sight, self.look);
         let read = Some(clocks.progress + ASKED);
-        [idle, quiet, mute, timeout, nearly, waits, read, self.after_waiting()].into_iter().flatten()
+        [silent, quiet, timeout, nearly, waits, read, self.after_waiting()].into_iter().flatten()
     }
 
     /// Why the state is `state`, in words.

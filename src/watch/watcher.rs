@@ -463,7 +463,7 @@ impl Watcher {
         let evidence = self.facts().evidence(now, to);
         self.state = to;
         actions.push(Action::Report(Event::StateChanged { from, to, evidence }));
-        if let (State::Quiet, Some(limit)) = (to, self.policy.idle) {
+        if let (State::Quiet, Some(limit)) = (to, self.facts().limit()) {
             let since_activity = self.sight.clocks.silence(now);
             actions.push(Action::Report(Event::IdleWarning { since_activity, limit }));
         }

@@ -220,3 +220,11 @@ fn a_terminal_that_another_process_reads_for_its_client_is_waited_at() {
     run.signal(libc::SIGTERM).finish_bytes();
     Run::bare(&["tmux", "-S", socket, "kill-server"]).output();
 }
+
+#[test]
+fn a_command_that_prints_nothing_at_first_is_ended_in_its_own_time() {
+    for idle in ["off", "1h"] {
+        let options = ["--first-output", "1s", "--idle", idle, "--timeout", "20s"];
+        assert_eq!(Run::sh(&options, "exec sleep 300").output().status.code(), Some(121), "--idle {idle}");
+    }
+}

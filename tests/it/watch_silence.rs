@@ -30,7 +30,7 @@ fn output_and_gaps_start_a_fresh_period() {
 fn a_command_that_prints_nothing_at_all_is_caught_by_its_own_limit() {
     let mut watched = Watched::with(|policy| policy.first_output = Some(seconds(10)));
     watched.passes(seconds(10));
-    assert_eq!(watched.states(), [(10, State::Stalled)]);
+    assert_eq!(watched.states(), [(6, State::Quiet), (10, State::Stalled)]);
     assert!(watched.evidence().contains("nothing printed since the start"), "{}", watched.evidence());
 }
 
