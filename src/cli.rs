@@ -274,7 +274,7 @@ pub enum RelaunchArg {
 
 /// The exit status.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Exit status")]
+#[command(next_help_heading = "Exit codes")]
 pub struct ExitArgs {
     /// Use another code for a reason, for example 'timeout=75' (may be repeated)
     #[arg(hide_short_help = true, long, value_name = "REASON=N", value_parser = hinted(values::exit_code, hints::reasons))]
@@ -288,7 +288,7 @@ pub struct ExitArgs {
 
 /// Records of the run.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Records")]
+#[command(next_help_heading = "What is written")]
 pub struct RecordArgs {
     /// Write what happens to a file, or to a descriptor with fd:N, as JSON lines
     #[arg(long, value_name = "FILE", value_parser = values::events)]

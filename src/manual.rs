@@ -85,7 +85,10 @@ fn exit_status() -> String {
     for (code, name, meaning) in all {
         let _ = write!(text, ".TP\n\\fB{code}\\fR {}\n{}\n", escape(name), escape(meaning));
     }
-    text + ".PP\nThe code for a reason can be changed with\n.BR \\-\\-exit\\-code .\n"
+    let fixed = Reason::ALL.into_iter().filter(|reason| !Reason::OURS.contains(reason)).map(Reason::name);
+    let fixed = escape(&fixed.collect::<Vec<_>>().join(" and "));
+    let change = "With\n.B \\-\\-exit\\-code\nanother code is chosen for a reason";
+    format!("{text}.PP\n{change}; those of {fixed} are as in every shell and stay.\n")
 }
 
 fn report() -> String {
