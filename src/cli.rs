@@ -26,7 +26,9 @@ pub use typed::{Arguments, Kind, Known, Typed, known};
 pub use values::{EventsTo, ExitCode, LadderArg, Limit, ReportTo};
 
 use hints::hinted;
-use values::{cycles, duration, guard, ladder, limit, nudge_text, number, percent, regex, signal, size};
+use values::{
+    any_regex, cycles, duration, guard, ladder, limit, nudge_text, number, percent, regex, shell, signal, size,
+};
 
 /// What every option has in common, said once below the options.
 const BELOW: &str = "idlewatch ctl asks and steers runs that are going on, idlewatch replay reads a recording; see their --help. \
@@ -149,8 +151,8 @@ pub struct DetectArgs {
     #[arg(hide_short_help = true, long, value_name = "WHAT", value_enum, default_value_t = ActivityArg::Screen)]
     pub activity: ActivityArg,
 
-    /// Text that never counts as activity (may be repeated)
-    #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
+    /// Text that never counts as activity; the rest of its line does (for the whole line: '.*text.*'; may be repeated)
+    #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = any_regex)]
     pub ignore: Vec<Pattern>,
 
     /// Only lines that match count as activity (may be repeated)
@@ -249,7 +251,7 @@ pub struct RelaunchArgs {
     pub relaunch: Option<RelaunchArg>,
 
     /// Start this instead, in a shell, for example 'claude --continue'
-    #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString)]
+    #[arg(long, value_name = "CMD", value_parser = shell, value_hint = ValueHint::CommandString)]
     pub relaunch_with: Option<String>,
 
     /// How often at most

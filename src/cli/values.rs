@@ -100,8 +100,21 @@ pub(super) fn text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Compiled here and now: what a person wrote is checked before anything starts.
+/// A regular expression by which something is recognised: one that is found everywhere would recognise everything.
 pub(super) fn regex(text: &str) -> Result<Pattern, String> {
+    match any_regex(text)? {
+        pattern if pattern.is_anywhere() => {
+            Err("it matches empty text as well, and so every line; let it need something, as in x+ for x*".to_owned())
+        }
+        pattern => Ok(pattern),
+    }
+}
+
+/// Compiled here and now: what a person wrote is checked before anything starts.
+pub(super) fn any_regex(text: &str) -> Result<Pattern, String> {
+    if text.is_empty() {
+        return Err("there is nothing to look for; write a regular expression, as in '^all done'".to_owned());
+    }
     Pattern::checked(text).map_err(|error| {
         // The message comes with a drawing of several lines; what is wrong is in the last.
         let reason = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -111,6 +124,13 @@ pub(super) fn regex(text: &str) -> Result<Pattern, String> {
         }
         format!("not a regular expression: {reason}; a character such as ( or [ that is meant as itself needs a \\ before it")
     })
+}
+
+pub(super) fn shell(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("there is nothing to start; write it like 'claude --continue', or leave the option out".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 pub(super) fn nudge_text(text: &str) -> Result<String, String> {
@@ -207,5 +227,17 @@ mod tests {
         assert!(unclosed.contains("unclosed group") && !unclosed.contains('\n'), "{unclosed}");
         let large = regex(r"(\w{1000}){1000}").unwrap_err();
         assert!(large.contains("too large") && !large.contains('\n'), "{large}");
+    }
+
+    #[test]
+    fn a_regular_expression_that_is_found_everywhere_is_refused() {
+        for nothing in [regex(""), any_regex("")] {
+            assert!(nothing.unwrap_err().contains("nothing to look for"));
+        }
+        for everywhere in ["x*", "^", "(a|b)?", ".*", r"^\s*$"] {
+            assert!(regex(everywhere).unwrap_err().contains("every line"), "{everywhere}");
+        }
+        // To take out what is not there does no harm.
+        assert!(any_regex("x*").is_ok() && any_regex(".*text.*").is_ok() && regex(".+").is_ok());
     }
 }

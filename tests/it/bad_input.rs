@@ -26,7 +26,7 @@ fn says(message: &str, words: &[&str]) {
 #[test]
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
-    let cases: [(&[&str], &[&str]); 25] = [
+    let cases: [(&[&str], &[&str]); 32] = [
         (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
@@ -38,6 +38,13 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--exit-code", "idle_timeout=0"], &["--exit-code 'idle_timeout=0'", "success", "1 to 255"]),
         (&["--ignore", "("], &["--ignore '('", "unclosed group", "\\"]),
         (&["--done", "[a"], &["--done '[a'", "unclosed", "\\"]),
+        (&["--done", ""], &["--done ''", "nothing to look for", "'^all done'"]),
+        (&["--ignore", ""], &["--ignore ''", "nothing to look for"]),
+        (&["--only", "x*"], &["--only 'x*'", "every line", "x+"]),
+        (&["--waiting", ""], &["--waiting ''", "nothing to look for"]),
+        (&["--waiting", "(yes)?"], &["--waiting '(yes)?'", "every line"]),
+        (&["--loop-pattern", "(.*)"], &["--loop-pattern '(.*)'", "every line"]),
+        (&["--relaunch-with", " "], &["--relaunch-with ' '", "nothing to start", "claude --continue"]),
         (&["--waiting", &large], &["--waiting", "too large", "smaller"]),
         (&["--signal", "NOPE"], &["--signal 'NOPE'", "no signal is called", "TERM"]),
         (&["--warn", "0"], &["--warn '0'", "from 1 to 100"]),
@@ -89,6 +96,8 @@ fn a_wrong_variable_is_named() {
         ("IDLEWATCH_IDLE", "banana", ["IDLEWATCH_IDLE 'banana'", "90s"]),
         ("IDLEWATCH_GUARD", "cpu\nx,io", ["IDLEWATCH_GUARD 'x,io'", "several values go on lines"]),
         ("IDLEWATCH_QUIET", "maybe", ["IDLEWATCH_QUIET 'maybe'", "yes or on"]),
+        ("IDLEWATCH_DONE", "x*", ["IDLEWATCH_DONE 'x*'", "every line"]),
+        ("IDLEWATCH_RELAUNCH_WITH", " ", ["IDLEWATCH_RELAUNCH_WITH ' '", "nothing to start"]),
         ("IDLEWATCH_PTY", "no", ["IDLEWATCH_PTY 'no'", "always, mirror, never"]),
         ("IDLEWATCH_PROFILE", "nope", ["IDLEWATCH_PROFILE 'nope'", "claude"]),
         ("IDLEWATCH_IDEL", "5m", ["IDLEWATCH_IDEL", "did you mean IDLEWATCH_IDLE?"]),
@@ -108,6 +117,8 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
         ("\nidel = '5m'", ["my.toml:2", "no option 'idel'", "did you mean 'idle'?"]),
         ("\n\nidle = 'banana'", ["my.toml:3: idle 'banana'", "not a duration", "90s"]),
         ("ignore = [\n 'a',\n '(',\n]", ["my.toml:3: ignore '('", "unclosed group", "\\"]),
+        ("\ndone = ''", ["my.toml:2: done ''", "nothing to look for", "all done"]),
+        ("only = ['a', '.*']", ["my.toml:1: only '.*'", "every line", "x+"]),
         ("quiet = true\nverbose = true", ["my.toml:2: verbose", "my.toml:1: quiet", "leave one out"]),
         ("idle = '5m'\n= 3", ["my.toml:2", "not TOML", "idle = \"5m\""]),
         ("on-idle = 'fly'", ["my.toml:1: on-idle 'fly'", "no step is called 'fly'", "warn"]),
