@@ -33,7 +33,7 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done-idle -d 'How l
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l warn -d 'Warn when this share of a limit has passed, in percent' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l ignore -d 'Text that never counts as activity (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l only -d 'Only lines that match count as activity (may be repeated)' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop -d 'Suspect a loop when a cycle was seen this often' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r
@@ -226,7 +226,7 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done-idle
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l warn -d 'Warn when this share of a limit has passed, in percent' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l ignore -d 'Text that never counts as activity (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l only -d 'Only lines that match count as activity (may be repeated)' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop -d 'Suspect a loop when a cycle was seen this often' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r

@@ -15,11 +15,18 @@ pub fn sections() -> String {
 
 /// The sections that follow the options of `idlewatch replay`.
 pub fn replay_sections() -> String {
+    let found = "Each line is a moment of the recording: a state with its evidence, a warning, or that the command would have \
+                 been ended there, why, and with which exit status; with --json that is the event signaled, to 0 processes. \
+                 What is done is what a run does where nothing else was said and nobody is at the terminal: it warns, and \
+                 then ends the command. The recording goes on all the same. Of the guards only turn is asked, since it \
+                 looks at nothing but the screen; cpu, io, children, file: and cmd: look at processes and files that are \
+                 gone, and might have deferred the end.";
+    let found = format!(".SH \"WHAT IS PRINTED\"\n{}\n", escape(found));
     let environment = ".SH ENVIRONMENT\nLimits, detection and the profile are taken from the same variables and the same \
                        configuration file as for a run; see\n.BR idlewatch (1).\n";
     let examples = example("See when a recorded session would have been ended:", "idlewatch replay --idle 3m run.cast")
         + &example("The same as JSON lines:", "idlewatch replay --json run.cast");
-    format!("{environment}.SH EXAMPLES\n{examples}{}", see_also(&["idlewatch"]))
+    format!("{found}{environment}.SH EXAMPLES\n{examples}{}", see_also(&["idlewatch"]))
 }
 
 /// The sections that follow the verbs of `idlewatch ctl`.
