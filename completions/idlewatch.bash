@@ -179,7 +179,7 @@ _idlewatch() {
                     return 0
                     ;;
                 --relaunch)
-                    COMPREPLY=($(compgen -W "crash stuck any" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "off crash stuck any" -- "${cur}"))
                     return 0
                     ;;
                 --relaunch-with)

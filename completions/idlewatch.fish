@@ -141,7 +141,8 @@ run:\t''
 prompt\t''
 relaunch\t''
 stop\t''"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch -d 'Start the command again after this' -r -f -a "crash\t'It ended with a code other than 0, or of a signal'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch -d 'Start the command again after this' -r -f -a "off\t'Never, unless a step of a ladder says so'
+crash\t'It ended with a code other than 0, or of a signal'
 stuck\t'It was ended because it was silent, looped or waited'
 any\t'Either'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch-with -d 'Start this instead, in a shell, for example \'claude --continue\'' -r -f -a "(__fish_complete_command)"

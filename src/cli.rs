@@ -247,8 +247,8 @@ pub struct GuardArgs {
 #[command(next_help_heading = "Relaunch")]
 pub struct RelaunchArgs {
     /// Start the command again after this
-    #[arg(long, value_name = "AFTER", value_enum)]
-    pub relaunch: Option<RelaunchArg>,
+    #[arg(long, value_name = "AFTER", value_enum, default_value_t = RelaunchArg::Off)]
+    pub relaunch: RelaunchArg,
 
     /// Start this instead, in a shell, for example 'claude --continue'
     #[arg(long, value_name = "CMD", value_parser = shell, value_hint = ValueHint::CommandString)]
@@ -266,6 +266,8 @@ pub struct RelaunchArgs {
 /// After what the command is started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RelaunchArg {
+    /// Never, unless a step of a ladder says so
+    Off,
     /// It ended with a code other than 0, or of a signal
     Crash,
     /// It was ended because it was silent, looped or waited

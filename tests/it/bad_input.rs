@@ -101,6 +101,7 @@ fn a_wrong_variable_is_named() {
         ("IDLEWATCH_PTY", "no", ["IDLEWATCH_PTY 'no'", "always, mirror, never"]),
         ("IDLEWATCH_PROFILE", "nope", ["IDLEWATCH_PROFILE 'nope'", "claude"]),
         ("IDLEWATCH_IDEL", "5m", ["IDLEWATCH_IDEL", "did you mean IDLEWATCH_IDLE?"]),
+        ("IDLEWATCH_PRINT_CONFIG", "1", ["IDLEWATCH_PRINT_CONFIG", "for the command line only"]),
         ("IDLEWATCH_CONFIG", "/", ["configuration file /", "directory"]),
     ] {
         let run = Run::sh(&[], &format!("echo {STARTED}")).variable(name, value);
