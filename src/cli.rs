@@ -194,6 +194,7 @@ pub enum ActivityArg {
 #[derive(Debug, Clone, Parser)]
 #[command(
     name = "idlewatch replay",
+    bin_name = "idlewatch replay",
     about = "Show what would have happened in a recorded session",
     args_override_self = true
 )]

@@ -34,9 +34,11 @@ impl FromStr for ExitCode {
         let (name, code) = text.split_once('=').ok_or("write it like idle_timeout=75")?;
         let reason = Reason::OURS.into_iter().find(|reason| reason.name() == name);
         let reason = reason.ok_or_else(|| format!("no reason is called '{name}'; use one of {}", names()))?;
-        let code = code.parse().map_err(|_| format!("'{code}' is no exit code; use a number from 0 to 255"))?;
-        if code == 0 && reason != Reason::Completed {
-            return Err(format!("0 would make a success of '{name}'; use a number from 1 to 255"));
+        let least = u8::from(reason != Reason::Completed);
+        let use_one = format!("use a number from {least} to 255");
+        let code = code.parse().map_err(|_| format!("'{code}' is no exit code; {use_one}"))?;
+        if code < least {
+            return Err(format!("0 would make a success of '{name}'; {use_one}"));
         }
         Ok(Self { reason, code })
     }
@@ -84,7 +86,18 @@ pub(super) fn exit_code(text: &str) -> Result<ExitCode, String> {
 }
 
 pub(super) fn guard(text: &str) -> Result<Guard, String> {
-    text.parse()
+    if text == "none" || text == "off" {
+        return Err(format!("no guard is called '{text}'; to let nothing defer, use no-guard instead of guard"));
+    }
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let several = parts.len() > 1 && parts.iter().all(|part| part.parse::<Guard>().is_ok());
+    text.parse().map_err(|error| {
+        if several {
+            format!("each guard is given by itself, as in --guard {}", parts.join(" --guard "))
+        } else {
+            error
+        }
+    })
 }
 
 pub(super) fn signal(text: &str) -> Result<Signal, String> {
@@ -144,7 +157,11 @@ fn span(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(duration) if duration > LONGEST => Err("longer than a hundred years".to_owned()),
         Ok(duration) => Ok(duration),
-        Err(error) => Err(format!("not a duration: {error}")),
+        Err(humantime::DurationError::UnknownUnit { unit, .. }) if !unit.is_empty() => {
+            Err(format!("not a duration: '{unit}' is no unit such as ms, s, m, h or d"))
+        }
+        Err(humantime::DurationError::UnknownUnit { .. }) => Err("not a duration: a number needs a unit".to_owned()),
+        Err(_) => Err("not a duration".to_owned()),
     }
 }
 
@@ -217,7 +234,16 @@ mod tests {
         }
         assert_eq!(report("a/b.HTML").unwrap().format, Format::Html);
         assert!(exit_code("foo=300").unwrap_err().contains("idle_timeout"));
-        assert!(exit_code("loop=300").unwrap_err().contains("from 0 to 255"));
+        assert!(exit_code("loop=300").unwrap_err().contains("from 1 to 255"));
+        assert!(exit_code("completed=300").unwrap_err().contains("from 0 to 255"));
+        assert!(exit_code("cannot_run=3").unwrap_err().contains("no reason"));
+        assert_eq!(span("").unwrap_err(), "not a duration");
+        assert_eq!(span("-5").unwrap_err(), "not a duration");
+        assert_eq!(span("5").unwrap_err(), "not a duration: a number needs a unit");
+        assert_eq!(span("5 parsecs").unwrap_err(), "not a duration: 'parsecs' is no unit such as ms, s, m, h or d");
+        assert!(guard("cpu,io").unwrap_err().contains("--guard cpu --guard io"));
+        assert!(guard("none").unwrap_err().contains("no-guard"));
+        assert!(guard("file:a,b").is_ok() && guard("cmd:echo a,cpu").is_ok());
         assert!(exit_code("loop=0").unwrap_err().contains("from 1 to 255"));
     }
 

@@ -26,7 +26,7 @@ fn says(message: &str, words: &[&str]) {
 #[test]
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
-    let cases: [(&[&str], &[&str]); 32] = [
+    let cases: [(&[&str], &[&str]); 37] = [
         (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
@@ -34,7 +34,7 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--guard", "x"], &["--guard 'x'", "no guard is called 'x'", "cpu, io, children, turn, file:PATH"]),
         (&["--on-idle", "fly"], &["--on-idle 'fly'", "no step is called 'fly'", "warn, nudge"]),
         (&["--exit-code", "foo=300"], &["--exit-code 'foo=300'", "no reason is called 'foo'", "idle_timeout"]),
-        (&["--exit-code", "idle_timeout=300"], &["'300' is no exit code", "0 to 255"]),
+        (&["--exit-code", "idle_timeout=300"], &["'300' is no exit code", "1 to 255"]),
         (&["--exit-code", "idle_timeout=0"], &["--exit-code 'idle_timeout=0'", "success", "1 to 255"]),
         (&["--ignore", "("], &["--ignore '('", "unclosed group", "\\"]),
         (&["--done", "[a"], &["--done '[a'", "unclosed", "\\"]),
@@ -56,6 +56,11 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--no-guard", "--guard", "cpu"], &["--no-guard", "--guard", "together", "leave one out"]),
         (&["--quiet", "--explain"], &["--quiet", "--explain", "together"]),
         (&["--idel", "5m"], &["no option '--idel'", "did you mean '--idle'?"]),
+        (&["--idle", "-5"], &["no option '-5'", "5m"]),
+        (&["--idle=-5"], &["--idle '-5': not a duration; write it like 90s"]),
+        (&["--idle", "5"], &["--idle '5': not a duration: a number needs a unit; write it like 90s"]),
+        (&["--guard", "cpu,io"], &["--guard 'cpu,io'", "--guard cpu --guard io"]),
+        (&["--guard", "none"], &["--guard 'none'", "no-guard"]),
         (&["--quiet=yes"], &["--quiet takes no value", "'yes'"]),
         (&["--nudge", " "], &["--nudge ' '", "nothing to type", "go on"]),
         (&["--config", "/nonexistent.toml"], &["/nonexistent.toml", "no such file", "/dev/null"]),
@@ -72,6 +77,26 @@ fn an_option_without_its_value_is_told_so() {
     says(&message, &["--idle needs a value", "--idle DUR"]);
     let message = refused(&Run::bare(&[crate::support::program(), "--pty"]), "--pty");
     says(&message, &["--pty needs a value", "always, mirror, never"]);
+}
+
+#[test]
+fn a_word_too_many_is_told_what_there_is_room_for() {
+    for (words, says_too) in [
+        (
+            &["ctl", "status", "a", "b"][..],
+            "'b' is a word too many; write it like: idlewatch ctl status [OPTIONS] [RUN]",
+        ),
+        (&["ctl", "list", "foo"], "'foo' is a word too many; write it like: idlewatch ctl list"),
+        (&["replay", "a.cast", "extra"], "'extra' is a word too many; write it like: idlewatch replay"),
+        (&["ctl", "extend", "foo"], "DUR 'foo': not a duration; write it like 90s"),
+    ] {
+        let argv: Vec<&str> = [crate::support::program()].into_iter().chain(words.iter().copied()).collect();
+        says(&refused(&Run::bare(&argv), &words.join(" ")), &[says_too]);
+    }
+    let help = Run::bare(&[crate::support::program(), "ctl", "stop", "--help"]).output();
+    says(&String::from_utf8_lossy(&help.stdout), &["Usage: idlewatch ctl stop"]);
+    let help = Run::bare(&[crate::support::program(), "replay", "--help"]).output();
+    says(&String::from_utf8_lossy(&help.stdout), &["Usage: idlewatch replay"]);
 }
 
 #[test]
