@@ -22,6 +22,9 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
     let path = &typed.cli.file.clone();
     let named = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
     let file = File::open(path).map_err(|error| Error::usage(named(&error)))?;
+    if file.metadata().is_ok_and(|about| about.is_dir()) {
+        return Err(Error::usage(named(&"it is a directory; name a recording in it")));
+    }
     let faulty = |fault: Fault| Error::usage(named(&format!("line {}: {}", fault.line, fault.reason)));
     let cast = Cast::open(BufReader::with_capacity(1 << 16, file)).map_err(faulty)?;
     let command = cast.header().command.clone().unwrap_or_default();

@@ -104,6 +104,8 @@ fn a_file_that_cannot_be_read_is_named_with_the_line_and_the_reason() {
     for (path, words) in [
         (file.as_path(), "broken.cast: line 3: not an event"),
         (Path::new("/no/such.cast"), "/no/such.cast: No such file"),
+        (folder.path(), ": it is a directory; name a recording in it"),
+        (Path::new(env!("CARGO_BIN_EXE_idlewatch")), "line 1: not an asciicast: it is no text; one begins with"),
     ] {
         let out = replay(&[], path);
         let error = String::from_utf8_lossy(&out.stderr);
