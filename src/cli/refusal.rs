@@ -76,13 +76,16 @@ fn words(error: &clap::Error) -> String {
 fn unknown(error: &clap::Error) -> String {
     let word = visible(&context(error, ContextKind::InvalidArg));
     if !word.starts_with('-') || word == "-" {
-        return format!("'{word}' is a word too many; {}", usage(error));
+        return format!("'{word}' is a word too many; write it like: {}", usage(error));
     }
     if word[1..].starts_with(|letter: char| letter.is_ascii_digit()) {
         return format!("there is no option '{word}', and no value is less than nothing; write it like 90s, 5m or 3");
     }
     let hint = match context(error, ContextKind::SuggestedArg) {
-        near if near.is_empty() => "see idlewatch --help, and put -- before a command that begins with -".into(),
+        near if near.is_empty() => match verb(error) {
+            Some(verb) => format!("see idlewatch {verb} --help"),
+            None => "see idlewatch --help, and put -- before a command that begins with -".to_owned(),
+        },
         near => format!("did you mean '{near}'?"),
     };
     format!("there is no option '{word}'; {hint}")
@@ -90,8 +93,13 @@ fn unknown(error: &clap::Error) -> String {
 
 /// How it is written, as the help has it.
 fn usage(error: &clap::Error) -> String {
-    let usage = context(error, ContextKind::Usage);
-    format!("write it like: {}", usage.trim_start_matches("Usage: ").trim())
+    context(error, ContextKind::Usage).trim_start_matches("Usage: ").trim().to_owned()
+}
+
+/// The verb, where it is not a run.
+fn verb(error: &clap::Error) -> Option<&'static str> {
+    let usage = usage(error);
+    ["ctl", "replay"].into_iter().find(|verb| usage.split(' ').nth(1) == Some(verb))
 }
 
 fn not_one_of(error: &clap::Error) -> String {

@@ -87,7 +87,9 @@ pub(super) fn exit_code(text: &str) -> Result<ExitCode, String> {
 
 pub(super) fn guard(text: &str) -> Result<Guard, String> {
     if text == "none" || text == "off" {
-        return Err(format!("no guard is called '{text}'; to let nothing defer, use no-guard instead of guard"));
+        return Err(format!(
+            "no guard is called '{text}'; to let nothing defer, use --no-guard (in a file: no-guard = true)"
+        ));
     }
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let several = parts.len() > 1 && parts.iter().all(|part| part.parse::<Guard>().is_ok());

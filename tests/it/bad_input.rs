@@ -60,7 +60,7 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--idle=-5"], &["--idle '-5': not a duration; write it like 90s"]),
         (&["--idle", "5"], &["--idle '5': not a duration: a number needs a unit; write it like 90s"]),
         (&["--guard", "cpu,io"], &["--guard 'cpu,io'", "--guard cpu --guard io"]),
-        (&["--guard", "none"], &["--guard 'none'", "no-guard"]),
+        (&["--guard", "none"], &["--guard 'none'", "--no-guard"]),
         (&["--quiet=yes"], &["--quiet takes no value", "'yes'"]),
         (&["--nudge", " "], &["--nudge ' '", "nothing to type", "go on"]),
         (&["--config", "/nonexistent.toml"], &["/nonexistent.toml", "no such file", "/dev/null"]),
@@ -88,6 +88,7 @@ fn a_word_too_many_is_told_what_there_is_room_for() {
         ),
         (&["ctl", "list", "foo"], "'foo' is a word too many; write it like: idlewatch ctl list"),
         (&["replay", "a.cast", "extra"], "'extra' is a word too many; write it like: idlewatch replay"),
+        (&["ctl", "list", "--bogus"], "there is no option '--bogus'; see idlewatch ctl --help"),
         (&["ctl", "extend", "foo"], "DUR 'foo': not a duration; write it like 90s"),
     ] {
         let argv: Vec<&str> = [crate::support::program()].into_iter().chain(words.iter().copied()).collect();
