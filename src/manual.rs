@@ -9,7 +9,7 @@ use crate::layers::variable;
 
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
-    let all = [exit_status(), records(), report(), events(), environment(), files(), security(), examples()];
+    let all = [ladders(), exit_status(), records(), report(), events(), environment(), files(), security(), examples()];
     all.concat() + &see_also(&["idlewatch-ctl", "idlewatch-replay"])
 }
 
@@ -77,6 +77,73 @@ pub fn ctl_sections() -> String {
         escape(protocol),
         see_also(&["idlewatch", "idlewatch-replay"])
     )
+}
+
+/// The steps of a ladder, as they are written, and what each does.
+const STEPS: [(&str, &str); 14] = [
+    ("warn", "Say so: on standard error or, where the command draws on the terminal, in its title."),
+    (
+        "nudge[:TEXT]",
+        "Type this text and submit it; without a text, the next of --nudge. Nothing is typed where it could do harm: at a \
+         password, a menu or a text that somebody has begun, and no more than --max-nudges times in a run.",
+    ),
+    ("wait:DUR", "Do nothing for this long."),
+    ("key:NAME", "Press this key: "),
+    ("int", "Send SIGINT to all processes of the command."),
+    ("term", "The same with SIGTERM."),
+    ("hup", "The same with SIGHUP."),
+    ("quit", "The same with SIGQUIT."),
+    ("kill", "The same with SIGKILL."),
+    ("signal:NAME", "The same with this signal, as in signal:USR1."),
+    (
+        "run:SHELL",
+        "Run this in a shell. The next step does not wait for its end: follow it with wait: where it has to.",
+    ),
+    ("prompt", "Ask the person at the terminal what to do, for up to a minute. Where nobody is there it is skipped."),
+    (
+        "relaunch",
+        "End the command as stop does, and start it again, at most --max-relaunches times; see also --relaunch-with.",
+    ),
+    ("stop", "End the command: --signal, and SIGKILL after --kill-after."),
+];
+
+/// The keys that can be pressed.
+const KEYS: [&str; 19] = [
+    "enter",
+    "esc",
+    "tab",
+    "space",
+    "backspace",
+    "up",
+    "down",
+    "right",
+    "left",
+    "home",
+    "end",
+    "pageup",
+    "pagedown",
+    "ctrl-c",
+    "ctrl-d",
+    "ctrl-z",
+    "y",
+    "n",
+    "q",
+];
+
+fn ladders() -> String {
+    let about = "A ladder is what is done about a command that is stuck, step by step: --on-idle, --on-loop, --on-waiting and \
+                 --on-timeout take one, with commas between the steps, as in warn,nudge:go on,wait:2m,stop. A comma in a text \
+                 or a shell command is written \\, and a backslash before a comma \\\\. Each step is taken only while the \
+                 command is still stuck: progress ends the ladder, and the next time it begins with the first step. Before \
+                 every step but warn the guards of a silent command are asked. A ladder without stop, relaunch or a signal \
+                 ends nothing. Where a person is at the terminal, a command that waits for them is never ended, whatever \
+                 the ladder says. If the command ends of a step, the exit status says why.";
+    let mut text = format!(".SH LADDERS\n{}\n", escape(about));
+    for (name, meaning) in STEPS {
+        let keys = if name == "key:NAME" { format!("{}.", KEYS.join(", ")) } else { String::new() };
+        let _ = write!(text, ".TP\n\\fB{}\\fR\n{}{}\n", escape(name), escape(meaning), escape(&keys));
+    }
+    text
 }
 
 fn exit_status() -> String {
@@ -294,4 +361,21 @@ fn see_also(pages: &[&str]) -> String {
 
 fn escape(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Step;
+
+    #[test]
+    fn the_steps_and_keys_are_those_that_there_are() {
+        let told = |wrong: &str| wrong.parse::<Step>().unwrap_err();
+        let steps = STEPS.map(|(name, _)| name).join(", ");
+        assert!(told("fly").ends_with(&format!("use {steps}")), "{}", told("fly"));
+        assert!(told("key:none").ends_with(&format!("use one of {}", KEYS.join(", "))), "{}", told("key:none"));
+        let help =
+            crate::cli::command().render_long_help().to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(&steps.replace(", stop", " and stop")), "{help}");
+    }
 }

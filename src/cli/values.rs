@@ -107,7 +107,11 @@ pub(super) fn signal(text: &str) -> Result<Signal, String> {
 }
 
 pub(super) fn ladder(text: &str) -> Result<LadderArg, String> {
-    parse_ladder(text).map(LadderArg)
+    parse_ladder(text).map(LadderArg).map_err(|error| {
+        // What comes after a comma in the text of another step is taken for a step.
+        let in_a_text = error.starts_with("no step is called") && (text.contains("nudge:") || text.contains("run:"));
+        if in_a_text { format!("{error}; a comma within a text is written \\,") } else { error }
+    })
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it stands where every parser of a value stands")]
@@ -229,6 +233,8 @@ mod tests {
         assert!(percent("0").unwrap_err().contains("from 1 to 100"));
         assert!(cycles("1").unwrap_err().contains("from 2 to"));
         assert!(number("-1").unwrap_err().contains("from 0 to"));
+        assert!(ladder("nudge:yes, go on,stop").unwrap_err().ends_with(r"a comma within a text is written \,"));
+        assert!(!ladder("warn,fly").unwrap_err().contains("comma"));
         assert!(size("80").unwrap_err().contains("80x24"));
         assert!(nudge_text(" ").unwrap_err().contains("nothing to type"));
         for wrong in ["report", "report.txt", ".md", "", "folder/"] {
