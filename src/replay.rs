@@ -281,7 +281,8 @@ impl Output {
                 // Nobody is there to be signalled.
                 json.write(at, &Event::Signaled { signal, reason, processes: 0, refused: Vec::new() })
             }
-            (Self::Json(_), News::Seen) => Ok(()),
+            // A kill only insists on what was said before.
+            (Self::Json(_), News::Seen) | (Self::Words { .. }, News::Signal(Signal::KILL, _)) => Ok(()),
             (Self::Words { timeline, verbose, .. }, News::Event(event, own)) => {
                 timeline.write(at, event)?;
                 if *verbose && matches!(event, Event::StateChanged { .. }) {
@@ -289,8 +290,6 @@ impl Output {
                 }
                 Ok(())
             }
-            // It only insists on what was said before.
-            (Self::Words { .. }, News::Signal(Signal::KILL, _)) => Ok(()),
             (Self::Words { timeline, .. }, News::Signal(_, reason)) => {
                 timeline.note(at, "ended", &format!("would be ended here{}", because(reason)))
             }
