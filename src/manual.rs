@@ -250,7 +250,7 @@ fn environment() -> String {
         (
             "IDLEWATCH_<NAME>".to_owned(),
             format!(
-                "Every option: the name in capitals, with _ for -, as in {}=1h. Several values go on lines of their \
+                "Every option but --print-config: the name in capitals, with _ for -, as in {}=1h. Several values go on lines of their \
                  own; a switch is 1, true, yes or on, or 0, false, no or off. An empty variable counts as not set.",
                 variable("max-idle")
             ),
