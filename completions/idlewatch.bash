@@ -179,7 +179,7 @@ _idlewatch() {
                     return 0
                     ;;
                 --relaunch)
-                    COMPREPLY=($(compgen -W "crash stuck any" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "off crash stuck any" -- "${cur}"))
                     return 0
                     ;;
                 --relaunch-with)
@@ -353,7 +353,7 @@ _idlewatch() {
             fi
             case "${prev}" in
                 --reason)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "completed aborted stopped idle_timeout loop waiting_input timeout error exited" -- "${cur}"))
                     return 0
                     ;;
                 --since)
@@ -581,7 +581,7 @@ _idlewatch_words() {
         _idlewatch_command "$i" "$2"
         return
     fi
-    if ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == ctl && ${COMP_WORDS[2]} == @(status|watch|extend|nudge|stop|complete|explain) && $2 != -* ]]; then
+    if [[ $2 != -* ]] && _idlewatch_run_is_next; then
         COMPREPLY=($(compgen -W "last $("${COMP_WORDS[0]}" ctl list --ids 2>/dev/null)" -- "$2"))
         return
     fi
@@ -589,6 +589,23 @@ _idlewatch_words() {
     if ((COMP_CWORD == 1)) && [[ $2 != -* ]]; then
         COMPREPLY+=($(compgen -c -- "$2"))
     fi
+}
+
+# Whether the run is what is being typed: a verb of ctl that takes one came before, and nothing else but options.
+_idlewatch_run_is_next() {
+    local i verb=
+    [[ ${COMP_WORDS[1]} == ctl ]] || return 1
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+            -*) ;;
+            status|watch|extend|nudge|stop|complete|explain)
+                [[ -z $verb ]] || return 1
+                verb=${COMP_WORDS[i]}
+                ;;
+            *) return 1 ;;
+        esac
+    done
+    [[ -n $verb ]]
 }
 
 # Completes the command that begins at word $1.

@@ -33,7 +33,7 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done-idle -d 'How l
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l warn -d 'Warn when this share of a limit has passed, in percent' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l ignore -d 'Text that never counts as activity (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l only -d 'Only lines that match count as activity (may be repeated)' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop -d 'Suspect a loop when a cycle was seen this often' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r
@@ -141,7 +141,8 @@ run:\t''
 prompt\t''
 relaunch\t''
 stop\t''"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch -d 'Start the command again after this' -r -f -a "crash\t'It ended with a code other than 0, or of a signal'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch -d 'Start the command again after this' -r -f -a "off\t'Never, unless a step of a ladder says so'
+crash\t'It ended with a code other than 0, or of a signal'
 stuck\t'It was ended because it was silent, looped or waited'
 any\t'Either'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch-with -d 'Start this instead, in a shell, for example \'claude --continue\'' -r -f -a "(__fish_complete_command)"
@@ -209,7 +210,15 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from complete" -l json -d 'Print JSON lines'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from complete" -s h -l help -d 'Print help'
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l reason -d 'Only those that ended for this reason, for example idle_timeout; \'exited\': by themselves' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l reason -d 'Only those that ended for this reason, for example idle_timeout; \'exited\': by themselves' -r -f -a "completed\t''
+aborted\t''
+stopped\t''
+idle_timeout\t''
+loop\t''
+waiting_input\t''
+timeout\t''
+error\t''
+exited\t''"
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l since -d 'Only those that began within this time' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l command -d 'Only those with this text in their command' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -s n -l number -d 'At most this many, the last ones' -r
@@ -226,7 +235,7 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done-idle
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l warn -d 'Warn when this share of a limit has passed, in percent' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l ignore -d 'Text that never counts as activity (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l only -d 'Only lines that match count as activity (may be repeated)' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop -d 'Suspect a loop when a cycle was seen this often' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r
@@ -245,6 +254,6 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s v -l verb
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l marks -d 'Also show when each mark of the profile appears and goes, and which never did: to try a profile of one\'s own'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s h -l help -d 'Print help (see more with \'--help\')'
 # The words after the options are a command, with completions of its own.
-complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay; and not __fish_idlewatch_using_subcommand ctl' -d Command -a '(__fish_complete_subcommand -- -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --events --progress-every --report --checkpoint --record --heartbeat --pty --stdin --size --config)'
+complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay; and not __fish_idlewatch_using_subcommand ctl' -d Command -a '(__fish_complete_subcommand -i --idle -t --timeout --first-output --max-idle --done --done-idle --warn --activity --ignore --only --loop --loop-for --loop-pattern --waiting --profile --guard --nudge --max-nudges --nudge-wait -s --signal -k --kill-after --on-idle --on-loop --on-waiting --on-timeout --relaunch --relaunch-with --max-relaunches --relaunch-delay --exit-code --events --progress-every --report --checkpoint --record --heartbeat --pty --stdin --size --config)'
 # The runs that are going on.
 complete -c idlewatch -f -n '__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from status watch extend nudge stop complete explain' -d Run -a 'last (idlewatch ctl list --ids 2>/dev/null)'

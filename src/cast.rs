@@ -3,7 +3,7 @@
 
 pub mod write;
 
-use std::io::BufRead;
+use std::io::{BufRead, ErrorKind};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,9 @@ pub struct Cast<R> {
     line: String,
 }
 
+/// What a file has to begin with.
+const BEGINS: &str = "one begins with a line such as {\"version\": 2, \"width\": 80, \"height\": 24}";
+
 /// What is wrong with a recording, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -105,12 +108,15 @@ impl<R: BufRead> Cast<R> {
     pub fn open(mut lines: R) -> Result<Self, Fault> {
         let fault = |reason: String| Fault { line: 1, reason };
         let mut line = String::new();
-        lines.read_line(&mut line).map_err(|error| fault(error.to_string()))?;
+        lines.read_line(&mut line).map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => fault(format!("not an asciicast: it is no text; {BEGINS}")),
+            _ => fault(error.to_string()),
+        })?;
         if line.trim().is_empty() {
-            return Err(fault("it is empty; an asciicast begins with a header".to_owned()));
+            return Err(fault(format!("not an asciicast: it is empty; {BEGINS}")));
         }
         let any: AnyHeader =
-            serde_json::from_str(&line).map_err(|error| fault(format!("not an asciicast header: {error}")))?;
+            serde_json::from_str(&line).map_err(|_| fault(format!("not an asciicast: it has no header; {BEGINS}")))?;
         let size = match (any.version, any.width, any.height, any.term) {
             (2, Some(cols), Some(rows), _) => Size { cols, rows },
             (3, _, _, Some(term)) => Size { cols: term.cols, rows: term.rows },
@@ -231,6 +237,8 @@ mod tests {
     fn a_fault_names_its_line() {
         let header = "{\"version\":2,\"width\":80,\"height\":24}\n";
         assert_eq!(fault("").line, 1);
+        assert!(fault("# Not a recording\n").reason.contains("not an asciicast: it has no header; one begins with"));
+        assert!(Cast::open(&b"\xff\xfe\n"[..]).unwrap_err().reason.contains("not an asciicast: it is no text"));
         assert!(fault("{\"version\":1}").reason.contains("version 1"));
         assert!(fault("{\"version\":2}").reason.contains("size"));
         assert_eq!(fault(&format!("{header}[1.0, \"o\", \"x\"]\nnonsense\n")).line, 3);

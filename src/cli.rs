@@ -26,7 +26,9 @@ pub use typed::{Arguments, Kind, Known, Typed, known};
 pub use values::{EventsTo, ExitCode, LadderArg, Limit, ReportTo};
 
 use hints::hinted;
-use values::{cycles, duration, guard, ladder, limit, nudge_text, number, percent, regex, signal, size};
+use values::{
+    any_regex, cycles, duration, guard, ladder, limit, nudge_text, number, percent, regex, shell, signal, size,
+};
 
 /// What every option has in common, said once below the options.
 const BELOW: &str = "idlewatch ctl asks and steers runs that are going on, idlewatch replay reads a recording; see their --help. \
@@ -149,8 +151,8 @@ pub struct DetectArgs {
     #[arg(hide_short_help = true, long, value_name = "WHAT", value_enum, default_value_t = ActivityArg::Screen)]
     pub activity: ActivityArg,
 
-    /// Text that never counts as activity (may be repeated)
-    #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
+    /// Text that never counts as activity; the rest of its line does (for the whole line: '.*text.*'; may be repeated)
+    #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = any_regex)]
     pub ignore: Vec<Pattern>,
 
     /// Only lines that match count as activity (may be repeated)
@@ -192,6 +194,7 @@ pub enum ActivityArg {
 #[derive(Debug, Clone, Parser)]
 #[command(
     name = "idlewatch replay",
+    bin_name = "idlewatch replay",
     about = "Show what would have happened in a recorded session",
     args_override_self = true
 )]
@@ -245,11 +248,11 @@ pub struct GuardArgs {
 #[command(next_help_heading = "Relaunch")]
 pub struct RelaunchArgs {
     /// Start the command again after this
-    #[arg(long, value_name = "AFTER", value_enum)]
-    pub relaunch: Option<RelaunchArg>,
+    #[arg(long, value_name = "AFTER", value_enum, default_value_t = RelaunchArg::Off)]
+    pub relaunch: RelaunchArg,
 
     /// Start this instead, in a shell, for example 'claude --continue'
-    #[arg(long, value_name = "CMD", value_hint = ValueHint::CommandString)]
+    #[arg(long, value_name = "CMD", value_parser = shell, value_hint = ValueHint::CommandString)]
     pub relaunch_with: Option<String>,
 
     /// How often at most
@@ -264,6 +267,8 @@ pub struct RelaunchArgs {
 /// After what the command is started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RelaunchArg {
+    /// Never, unless a step of a ladder says so
+    Off,
     /// It ended with a code other than 0, or of a signal
     Crash,
     /// It was ended because it was silent, looped or waited
@@ -274,7 +279,7 @@ pub enum RelaunchArg {
 
 /// The exit status.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Exit status")]
+#[command(next_help_heading = "Exit codes")]
 pub struct ExitArgs {
     /// Use another code for a reason, for example 'timeout=75' (may be repeated)
     #[arg(hide_short_help = true, long, value_name = "REASON=N", value_parser = hinted(values::exit_code, hints::reasons))]
@@ -288,7 +293,7 @@ pub struct ExitArgs {
 
 /// Records of the run.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Records")]
+#[command(next_help_heading = "What is written")]
 pub struct RecordArgs {
     /// Write what happens to a file, or to a descriptor with fd:N, as JSON lines
     #[arg(long, value_name = "FILE", value_parser = values::events)]
@@ -369,6 +374,9 @@ pub struct LadderArgs {
     pub kill_after: Limit,
 
     /// The whole ladder for a silent command: steps with commas between, instead of the options above
+    ///
+    /// The steps are warn, nudge[:TEXT], wait:DUR, key:NAME, int, term, hup, quit, kill, signal:NAME, run:SHELL, prompt,
+    /// relaunch and stop; a comma in a text is written \,. The man page says more of each, under LADDERS.
     #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
     pub on_idle: Option<LadderArg>,
 

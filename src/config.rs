@@ -149,8 +149,8 @@ impl Config {
                 ..detection
             },
             relaunch: Relaunch {
-                after_crash: matches!(relaunch, Some(RelaunchArg::Crash | RelaunchArg::Any)),
-                after_stuck: matches!(relaunch, Some(RelaunchArg::Stuck | RelaunchArg::Any)),
+                after_crash: matches!(relaunch, RelaunchArg::Crash | RelaunchArg::Any),
+                after_stuck: matches!(relaunch, RelaunchArg::Stuck | RelaunchArg::Any),
                 with: cli.relaunch.relaunch_with,
                 most: cli.relaunch.max_relaunches,
                 delay: cli.relaunch.relaunch_delay,

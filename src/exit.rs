@@ -94,7 +94,7 @@ impl Reason {
     /// What it means, in words.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Completed => "the command had said it was finished, and was ended as a success",
+            Self::Completed => "the command was said to be finished, and was ended as a success",
             Self::Aborted => "a person chose to kill the command and abort",
             Self::Stopped => "a person stopped the command",
             Self::IdleTimeout => "the command was silent for too long",

@@ -9,17 +9,24 @@ use crate::layers::variable;
 
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
-    let all = [exit_status(), records(), report(), events(), environment(), files(), security(), examples()];
+    let all = [ladders(), exit_status(), records(), report(), events(), environment(), files(), security(), examples()];
     all.concat() + &see_also(&["idlewatch-ctl", "idlewatch-replay"])
 }
 
 /// The sections that follow the options of `idlewatch replay`.
 pub fn replay_sections() -> String {
+    let found = "Each line is a moment of the recording: a state with its evidence, a warning, or that the command would have \
+                 been ended there, why, and with which exit status; with --json that is the event signaled, to 0 processes. \
+                 What is done is what a run does where nothing else was said and nobody is at the terminal: it warns, and \
+                 then ends the command. The recording goes on all the same. Of the guards only turn is asked, since it \
+                 looks at nothing but the screen; cpu, io, children, file: and cmd: look at processes and files that are \
+                 gone, and might have deferred the end.";
+    let found = format!(".SH \"WHAT IS PRINTED\"\n{}\n", escape(found));
     let environment = ".SH ENVIRONMENT\nLimits, detection and the profile are taken from the same variables and the same \
                        configuration file as for a run; see\n.BR idlewatch (1).\n";
     let examples = example("See when a recorded session would have been ended:", "idlewatch replay --idle 3m run.cast")
         + &example("The same as JSON lines:", "idlewatch replay --json run.cast");
-    format!("{environment}.SH EXAMPLES\n{examples}{}", see_also(&["idlewatch"]))
+    format!("{found}{environment}.SH EXAMPLES\n{examples}{}", see_also(&["idlewatch"]))
 }
 
 /// The sections that follow the verbs of `idlewatch ctl`.
@@ -72,6 +79,73 @@ pub fn ctl_sections() -> String {
     )
 }
 
+/// The steps of a ladder, as they are written, and what each does.
+const STEPS: [(&str, &str); 14] = [
+    ("warn", "Say so: on standard error or, where the command draws on the terminal, in its title."),
+    (
+        "nudge[:TEXT]",
+        "Type this text and submit it; without a text, the next of --nudge. Nothing is typed where it could do harm: at a \
+         password, a menu or a text that somebody has begun, and no more than --max-nudges times in a run.",
+    ),
+    ("wait:DUR", "Do nothing for this long."),
+    ("key:NAME", "Press this key: "),
+    ("int", "Send SIGINT to all processes of the command."),
+    ("term", "The same with SIGTERM."),
+    ("hup", "The same with SIGHUP."),
+    ("quit", "The same with SIGQUIT."),
+    ("kill", "The same with SIGKILL."),
+    ("signal:NAME", "The same with this signal, as in signal:USR1."),
+    (
+        "run:SHELL",
+        "Run this in a shell. The next step does not wait for its end: follow it with wait: where it has to.",
+    ),
+    ("prompt", "Ask the person at the terminal what to do, for up to a minute. Where nobody is there it is skipped."),
+    (
+        "relaunch",
+        "End the command as stop does, and start it again, at most --max-relaunches times; see also --relaunch-with.",
+    ),
+    ("stop", "End the command: --signal, and SIGKILL after --kill-after."),
+];
+
+/// The keys that can be pressed.
+const KEYS: [&str; 19] = [
+    "enter",
+    "esc",
+    "tab",
+    "space",
+    "backspace",
+    "up",
+    "down",
+    "right",
+    "left",
+    "home",
+    "end",
+    "pageup",
+    "pagedown",
+    "ctrl-c",
+    "ctrl-d",
+    "ctrl-z",
+    "y",
+    "n",
+    "q",
+];
+
+fn ladders() -> String {
+    let about = "A ladder is what is done about a command that is stuck, step by step: --on-idle, --on-loop, --on-waiting and \
+                 --on-timeout take one, with commas between the steps, as in warn,nudge:go on,wait:2m,stop. A comma in a text \
+                 or a shell command is written \\, and a backslash before a comma \\\\. Each step is taken only while the \
+                 command is still stuck: progress ends the ladder, and the next time it begins with the first step. Before \
+                 every step but warn the guards of a silent command are asked. A ladder without stop, relaunch or a signal \
+                 ends nothing. Where a person is at the terminal, a command that waits for them is never ended, whatever \
+                 the ladder says. If the command ends of a step, the exit status says why.";
+    let mut text = format!(".SH LADDERS\n{}\n", escape(about));
+    for (name, meaning) in STEPS {
+        let keys = if name == "key:NAME" { format!("{}.", KEYS.join(", ")) } else { String::new() };
+        let _ = write!(text, ".TP\n\\fB{}\\fR\n{}{}\n", escape(name), escape(meaning), escape(&keys));
+    }
+    text
+}
+
 fn exit_status() -> String {
     let mut text =
         ".SH \"EXIT STATUS\"\nThe status of the command, whenever it ended by itself; if a signal ended it, \
@@ -85,7 +159,10 @@ fn exit_status() -> String {
     for (code, name, meaning) in all {
         let _ = write!(text, ".TP\n\\fB{code}\\fR {}\n{}\n", escape(name), escape(meaning));
     }
-    text + ".PP\nThe code for a reason can be changed with\n.BR \\-\\-exit\\-code .\n"
+    let fixed = Reason::ALL.into_iter().filter(|reason| !Reason::OURS.contains(reason)).map(Reason::name);
+    let fixed = escape(&fixed.collect::<Vec<_>>().join(" and "));
+    let change = "With\n.B \\-\\-exit\\-code\nanother code is chosen for a reason";
+    format!("{text}.PP\n{change}; those of {fixed} are as in every shell and stay.\n")
 }
 
 fn report() -> String {
@@ -173,7 +250,7 @@ fn environment() -> String {
         (
             "IDLEWATCH_<NAME>".to_owned(),
             format!(
-                "Every option: the name in capitals, with _ for -, as in {}=1h. Several values go on lines of their \
+                "Every option but --print-config: the name in capitals, with _ for -, as in {}=1h. Several values go on lines of their \
                  own; a switch is 1, true, yes or on, or 0, false, no or off. An empty variable counts as not set.",
                 variable("max-idle")
             ),
@@ -284,4 +361,21 @@ fn see_also(pages: &[&str]) -> String {
 
 fn escape(text: &str) -> String {
     text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Step;
+
+    #[test]
+    fn the_steps_and_keys_are_those_that_there_are() {
+        let told = |wrong: &str| wrong.parse::<Step>().unwrap_err();
+        let steps = STEPS.map(|(name, _)| name).join(", ");
+        assert!(told("fly").ends_with(&format!("use {steps}")), "{}", told("fly"));
+        assert!(told("key:none").ends_with(&format!("use one of {}", KEYS.join(", "))), "{}", told("key:none"));
+        let help =
+            crate::cli::command().render_long_help().to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(&steps.replace(", stop", " and stop")), "{help}");
+    }
 }

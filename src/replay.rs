@@ -11,15 +11,20 @@ use crate::cast::{Aside, Cast, Entry, Fault, What};
 use crate::cli::{ReplayCli, Typed};
 use crate::detection;
 use crate::error::Error;
+use crate::exit::Reason;
 use crate::layers;
 use crate::report::{JsonLines, Timeline};
-use crate::watch::{Action, Event, Look, Moment, Observation, Order, Policy, Profile, Stream, Watcher};
+use crate::signal::Signal;
+use crate::watch::{Action, Event, Guard, Look, Moment, Observation, Order, Policy, Profile, Stream, Watcher};
 
 /// Replays a recording and prints what was found.
 pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
     let path = &typed.cli.file.clone();
     let named = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
     let file = File::open(path).map_err(|error| Error::usage(named(&error)))?;
+    if file.metadata().is_ok_and(|about| about.is_dir()) {
+        return Err(Error::usage(named(&"it is a directory; name a recording in it")));
+    }
     let faulty = |fault: Fault| Error::usage(named(&format!("line {}: {}", fault.line, fault.reason)));
     let cast = Cast::open(BufReader::with_capacity(1 << 16, file)).map_err(faulty)?;
     let command = cast.header().command.clone().unwrap_or_default();
@@ -33,7 +38,9 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
     }
     let marks = profile.as_ref().filter(|_| cli.marks).map(Marks::new);
     let mut output = Output::new(cli.json, cli.verbose, marks, path, started);
-    let policy = Policy { size: cast.header().size, ..detection::policy(cli.limits, cli.detect, profile) };
+    // Of the usual guards it is the one that looks at the screen and nothing else.
+    let guards = vec![Guard::Turn];
+    let policy = Policy { size: cast.header().size, guards, ..detection::policy(cli.limits, cli.detect, profile) };
     let mut replay = Replay::new(cast, policy);
     let played = replay.play(&mut |at, told, watcher| output.tell(at, told, watcher));
     match played.and_then(|()| output.finish().map_err(Stop::from)) {
@@ -47,8 +54,10 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
 
 /// What is told of a replay.
 enum News<'n> {
-    /// Something happened.
-    Event(&'n Event),
+    /// Something happened. With it comes when, for the command that is seen.
+    Event(&'n Event, Moment),
+    /// Here a run would send this signal, and end for this reason.
+    Signal(Signal, Reason),
     /// The watcher has taken something in: the screen may be another.
     Seen,
 }
@@ -145,13 +154,18 @@ impl<R: BufRead> Replay<R> {
     }
 
     fn observe(&mut self, at: Moment, observation: &Observation<'_>, told: &mut Told<'_>) -> Result<(), Stop> {
-        let mut actions = self.watcher.observe(at, observation);
-        while actions.contains(&Action::Look) {
-            self.tell(at, &actions, told)?;
-            let look = self.recorded_look(at)?;
-            actions = self.watcher.observe(at, &Observation::Looked(look));
+        let actions = self.watcher.observe(at, observation);
+        self.tell(at, &actions, told)?;
+        for action in &actions {
+            let answer = match action {
+                Action::Look => Observation::Looked(self.recorded_look(at)?),
+                // Those that look outside have nothing left to look at.
+                Action::Ask => Observation::Answered(Vec::new()),
+                _ => continue,
+            };
+            self.observe(at, &answer, told)?;
         }
-        self.tell(at, &actions, told)
+        Ok(())
     }
 
     /// What was found when somebody looked at this time. Nobody can look at processes that are gone: if nobody did
@@ -185,13 +199,23 @@ impl<R: BufRead> Replay<R> {
 
     fn tell(&self, at: Moment, actions: &[Action], told: &mut Told<'_>) -> Result<(), Stop> {
         for action in actions {
-            if let Action::Report(event) = action {
-                told(at + self.base, News::Event(event), &self.watcher)?;
+            match action {
+                Action::Report(event) => told(at + self.base, News::Event(event, at), &self.watcher)?,
+                Action::Signal { signal, reason } => {
+                    told(at + self.base, News::Signal(*signal, *reason), &self.watcher)?;
+                }
+                _ => {}
             }
         }
         told(at + self.base, News::Seen, &self.watcher)?;
         Ok(())
     }
+}
+
+/// Why a run ends, and with what.
+fn because(reason: Reason) -> String {
+    let nobody = if reason == Reason::WaitingInput { " if nobody is there to answer" } else { "" };
+    format!("{nobody}: {reason}, exit status {}", reason.code())
 }
 
 enum Output {
@@ -252,14 +276,22 @@ impl Output {
 
     fn tell(&mut self, at: Moment, news: News<'_>, watcher: &Watcher) -> io::Result<()> {
         match (self, news) {
-            (Self::Json(json), News::Event(event)) => json.write(at, event),
-            (Self::Json(_), News::Seen) => Ok(()),
-            (Self::Words { timeline, verbose, .. }, News::Event(event)) => {
+            (Self::Json(json), News::Event(event, _)) => json.write(at, event),
+            (Self::Json(json), News::Signal(signal, reason)) => {
+                // Nobody is there to be signalled.
+                json.write(at, &Event::Signaled { signal, reason, processes: 0, refused: Vec::new() })
+            }
+            // A kill only insists on what was said before.
+            (Self::Json(_), News::Seen) | (Self::Words { .. }, News::Signal(Signal::KILL, _)) => Ok(()),
+            (Self::Words { timeline, verbose, .. }, News::Event(event, own)) => {
                 timeline.write(at, event)?;
-                if *verbose {
-                    timeline.remark(&watcher.explain(at))?;
+                if *verbose && matches!(event, Event::StateChanged { .. }) {
+                    timeline.remark(&watcher.explain(own))?;
                 }
                 Ok(())
+            }
+            (Self::Words { timeline, .. }, News::Signal(_, reason)) => {
+                timeline.note(at, "ended", &format!("would be ended here{}", because(reason)))
             }
             (Self::Words { timeline, marks, .. }, News::Seen) => match marks {
                 Some(marks) => marks.look(at, watcher, timeline),

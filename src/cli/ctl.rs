@@ -11,6 +11,7 @@ use super::values::{nudge_text, positive};
 #[derive(Debug, Clone, Parser)]
 #[command(
     name = "idlewatch ctl",
+    bin_name = "idlewatch ctl",
     about = "Ask and steer the runs that are going on",
     after_help = "RUN is the id of a run, the beginning of it, the process id of the command or of idlewatch, or 'last' \
                   for the newest. It can be left out where only one run is going on.",

@@ -43,6 +43,11 @@ pub(super) fn reasons() -> Vec<&'static str> {
     Reason::OURS.map(Reason::name).to_vec()
 }
 
+/// Every way a run can have ended.
+pub(super) fn endings() -> Vec<&'static str> {
+    Reason::OURS.map(Reason::name).into_iter().chain(["exited"]).collect()
+}
+
 pub(super) fn signals() -> Vec<&'static str> {
     Signal::names().collect()
 }

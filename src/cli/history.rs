@@ -2,15 +2,16 @@
 
 use clap::Args;
 
+use super::hints::{self, hinted};
 use super::values;
-use crate::exit::Reason;
 
 /// Which runs of the past.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(args_override_self = true)]
 pub struct HistoryArgs {
     /// Only those that ended for this reason, for example idle_timeout; 'exited': by themselves
-    #[arg(long, value_name = "REASON", value_parser = reason)]
+    #[arg(long, value_name = "REASON", value_parser = hinted(reason, hints::endings))]
+    #[arg(hide_possible_values = true)]
     pub reason: Option<String>,
 
     /// Only those that began within this time
@@ -27,9 +28,9 @@ pub struct HistoryArgs {
 }
 
 fn reason(text: &str) -> Result<String, String> {
-    let names = || Reason::OURS.into_iter().map(Reason::name).chain(["exited"]);
-    match names().find(|name| *name == text) {
-        Some(name) => Ok(name.to_owned()),
-        None => Err(format!("no reason is called so; use one of {}", names().collect::<Vec<_>>().join(", "))),
+    let names = hints::endings();
+    if names.contains(&text) {
+        return Ok(text.to_owned());
     }
+    Err(format!("no reason is called so; use one of {}", names.join(", ")))
 }

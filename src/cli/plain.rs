@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use super::{
-    ActivityArg, DetectArgs, ExitArgs, GuardArgs, LadderArgs, Limit, LimitArgs, PtyArg, RecordArgs, RelaunchArgs,
-    RunCli, SayArgs, SourceArgs, StdinArg, TerminalArgs,
+    ActivityArg, DetectArgs, ExitArgs, GuardArgs, LadderArgs, Limit, LimitArgs, PtyArg, RecordArgs, RelaunchArg,
+    RelaunchArgs, RunCli, SayArgs, SourceArgs, StdinArg, TerminalArgs,
 };
 use crate::signal::Signal;
 use crate::watch::Guard;
@@ -64,7 +64,7 @@ impl RunCli {
                 on_timeout: None,
             },
             relaunch: RelaunchArgs {
-                relaunch: None,
+                relaunch: RelaunchArg::Off,
                 relaunch_with: None,
                 max_relaunches: 3,
                 relaunch_delay: Duration::from_secs(1),

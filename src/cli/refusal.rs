@@ -32,15 +32,7 @@ fn words(error: &clap::Error) -> String {
         }
         ErrorKind::InvalidValue => format!("{option} '{value}': {}", not_one_of(error)),
         ErrorKind::ValueValidation => format!("{option} '{value}': {}", source(error)),
-        ErrorKind::UnknownArgument => {
-            let hint = match context(error, ContextKind::SuggestedArg) {
-                near if near.is_empty() => {
-                    "see idlewatch --help, and put -- before a command that begins with -".into()
-                }
-                near => format!("did you mean '{near}'?"),
-            };
-            format!("there is no option '{}'; {hint}", visible(&context(error, ContextKind::InvalidArg)))
-        }
+        ErrorKind::UnknownArgument => unknown(error),
         ErrorKind::ArgumentConflict => {
             let other = context(error, ContextKind::PriorArg);
             format!("{option} cannot be used together with {}; leave one out", first(&other))
@@ -80,6 +72,36 @@ fn words(error: &clap::Error) -> String {
     }
 }
 
+/// Something that has no place there: an option that does not exist, or a word too many.
+fn unknown(error: &clap::Error) -> String {
+    let word = visible(&context(error, ContextKind::InvalidArg));
+    if !word.starts_with('-') || word == "-" {
+        return format!("'{word}' is a word too many; write it like: {}", usage(error));
+    }
+    if word[1..].starts_with(|letter: char| letter.is_ascii_digit()) {
+        return format!("there is no option '{word}', and no value is less than nothing; write it like 90s, 5m or 3");
+    }
+    let hint = match context(error, ContextKind::SuggestedArg) {
+        near if near.is_empty() => match verb(error) {
+            Some(verb) => format!("see idlewatch {verb} --help"),
+            None => "see idlewatch --help, and put -- before a command that begins with -".to_owned(),
+        },
+        near => format!("did you mean '{near}'?"),
+    };
+    format!("there is no option '{word}'; {hint}")
+}
+
+/// How it is written, as the help has it.
+fn usage(error: &clap::Error) -> String {
+    context(error, ContextKind::Usage).trim_start_matches("Usage: ").trim().to_owned()
+}
+
+/// The verb, where it is not a run.
+fn verb(error: &clap::Error) -> Option<&'static str> {
+    let usage = usage(error);
+    ["ctl", "replay"].into_iter().find(|verb| usage.split(' ').nth(1) == Some(verb))
+}
+
 fn not_one_of(error: &clap::Error) -> String {
     format!("not one of its values; {}", choice(error))
 }
@@ -98,8 +120,9 @@ fn source(error: &clap::Error) -> String {
     std::error::Error::source(error).map(ToString::to_string).unwrap_or_default()
 }
 
+/// The name of what was refused: an option, or a word such as DUR.
 fn option(error: &clap::Error) -> String {
-    first(&context(error, ContextKind::InvalidArg)).to_owned()
+    first(&context(error, ContextKind::InvalidArg)).trim_matches(['<', '>', '[', ']']).to_owned()
 }
 
 /// `--idle` of `--idle <DUR>`.

@@ -71,6 +71,8 @@ pub struct Known {
     pub rivals: Vec<String>,
     /// Whether it has a value where nobody gives one.
     pub has_default: bool,
+    /// A value as it may be written; of a switch, nothing.
+    pub example: String,
     /// The heading it stands under in the help.
     pub heading: String,
     id: String,
@@ -113,6 +115,7 @@ fn describe<C: Arguments>(command: &Command) -> Vec<Known> {
             },
             rivals: command.get_arg_conflicts_with(arg).into_iter().filter_map(long).collect(),
             has_default: !arg.get_default_values().is_empty(),
+            example: example(arg),
             heading: arg.get_help_heading().unwrap_or_default().to_owned(),
             id: arg.get_id().to_string(),
         })
@@ -126,6 +129,26 @@ fn describe<C: Arguments>(command: &Command) -> Vec<Known> {
         option.rivals.extend(others.map(|(name, _)| name.clone()));
     }
     all
+}
+
+/// A value as it may be written for this option.
+fn example(arg: &Arg) -> String {
+    let name = arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
+    let default = arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+    match name {
+        "DUR" => "5m".to_owned(),
+        "REGEX" => "^all done".to_owned(),
+        "STEPS" => "warn,stop".to_owned(),
+        "TEXT" => "go on".to_owned(),
+        "CMD" => "claude --continue".to_owned(),
+        "REASON=N" => "timeout=75".to_owned(),
+        "COLSxROWS" => "80x24".to_owned(),
+        "FILE.cast" => "run.cast".to_owned(),
+        "FILE.json" => "tasks.json".to_owned(),
+        "FILE" if arg.get_id() == "report" => "report.html".to_owned(),
+        "FILE" => "events.jsonl".to_owned(),
+        _ => default.unwrap_or_else(|| name.to_ascii_lowercase()),
+    }
 }
 
 /// A command line that was understood.
@@ -246,6 +269,15 @@ mod tests {
         assert_eq!(find("no-guard").rivals, ["guard"]);
         assert_eq!(find("verbose").rivals, ["quiet"]);
         assert!(all.iter().all(|option| !ONLY_TYPED.contains(&option.name.as_str())));
+    }
+
+    #[test]
+    fn every_example_of_a_value_is_one() {
+        for option in known::<RunCli>().iter().filter(|option| option.kind != Kind::Switch) {
+            let argument = format!("--{}={}", option.name, option.example);
+            let args = ["idlewatch", &argument, "--", "true"].map(OsString::from).to_vec();
+            assert!(Typed::<RunCli>::new(args).is_ok(), "{argument}");
+        }
     }
 
     #[test]

@@ -34,9 +34,11 @@ impl FromStr for ExitCode {
         let (name, code) = text.split_once('=').ok_or("write it like idle_timeout=75")?;
         let reason = Reason::OURS.into_iter().find(|reason| reason.name() == name);
         let reason = reason.ok_or_else(|| format!("no reason is called '{name}'; use one of {}", names()))?;
-        let code = code.parse().map_err(|_| format!("'{code}' is no exit code; use a number from 0 to 255"))?;
-        if code == 0 && reason != Reason::Completed {
-            return Err(format!("0 would make a success of '{name}'; use a number from 1 to 255"));
+        let least = u8::from(reason != Reason::Completed);
+        let use_one = format!("use a number from {least} to 255");
+        let code = code.parse().map_err(|_| format!("'{code}' is no exit code; {use_one}"))?;
+        if code < least {
+            return Err(format!("0 would make a success of '{name}'; {use_one}"));
         }
         Ok(Self { reason, code })
     }
@@ -84,7 +86,20 @@ pub(super) fn exit_code(text: &str) -> Result<ExitCode, String> {
 }
 
 pub(super) fn guard(text: &str) -> Result<Guard, String> {
-    text.parse()
+    if text == "none" || text == "off" {
+        return Err(format!(
+            "no guard is called '{text}'; to let nothing defer, use --no-guard (in a file: no-guard = true)"
+        ));
+    }
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let several = parts.len() > 1 && parts.iter().all(|part| part.parse::<Guard>().is_ok());
+    text.parse().map_err(|error| {
+        if several {
+            format!("each guard is given by itself, as in --guard {}", parts.join(" --guard "))
+        } else {
+            error
+        }
+    })
 }
 
 pub(super) fn signal(text: &str) -> Result<Signal, String> {
@@ -92,7 +107,11 @@ pub(super) fn signal(text: &str) -> Result<Signal, String> {
 }
 
 pub(super) fn ladder(text: &str) -> Result<LadderArg, String> {
-    parse_ladder(text).map(LadderArg)
+    parse_ladder(text).map(LadderArg).map_err(|error| {
+        // What comes after a comma in the text of another step is taken for a step.
+        let in_a_text = error.starts_with("no step is called") && (text.contains("nudge:") || text.contains("run:"));
+        if in_a_text { format!("{error}; a comma within a text is written \\,") } else { error }
+    })
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it stands where every parser of a value stands")]
@@ -100,8 +119,21 @@ pub(super) fn text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Compiled here and now: what a person wrote is checked before anything starts.
+/// A regular expression by which something is recognised: one that is found everywhere would recognise everything.
 pub(super) fn regex(text: &str) -> Result<Pattern, String> {
+    match any_regex(text)? {
+        pattern if pattern.is_anywhere() => {
+            Err("it matches empty text as well, and so every line; let it need something, as in x+ for x*".to_owned())
+        }
+        pattern => Ok(pattern),
+    }
+}
+
+/// Compiled here and now: what a person wrote is checked before anything starts.
+pub(super) fn any_regex(text: &str) -> Result<Pattern, String> {
+    if text.is_empty() {
+        return Err("there is nothing to look for; write a regular expression, as in '^all done'".to_owned());
+    }
     Pattern::checked(text).map_err(|error| {
         // The message comes with a drawing of several lines; what is wrong is in the last.
         let reason = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -111,6 +143,13 @@ pub(super) fn regex(text: &str) -> Result<Pattern, String> {
         }
         format!("not a regular expression: {reason}; a character such as ( or [ that is meant as itself needs a \\ before it")
     })
+}
+
+pub(super) fn shell(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() {
+        return Err("there is nothing to start; write it like 'claude --continue', or leave the option out".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 pub(super) fn nudge_text(text: &str) -> Result<String, String> {
@@ -124,7 +163,11 @@ fn span(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(duration) if duration > LONGEST => Err("longer than a hundred years".to_owned()),
         Ok(duration) => Ok(duration),
-        Err(error) => Err(format!("not a duration: {error}")),
+        Err(humantime::DurationError::UnknownUnit { unit, .. }) if !unit.is_empty() => {
+            Err(format!("not a duration: '{unit}' is no unit such as ms, s, m, h or d"))
+        }
+        Err(humantime::DurationError::UnknownUnit { .. }) => Err("not a duration: a number needs a unit".to_owned()),
+        Err(_) => Err("not a duration".to_owned()),
     }
 }
 
@@ -190,6 +233,8 @@ mod tests {
         assert!(percent("0").unwrap_err().contains("from 1 to 100"));
         assert!(cycles("1").unwrap_err().contains("from 2 to"));
         assert!(number("-1").unwrap_err().contains("from 0 to"));
+        assert!(ladder("nudge:yes, go on,stop").unwrap_err().ends_with(r"a comma within a text is written \,"));
+        assert!(!ladder("warn,fly").unwrap_err().contains("comma"));
         assert!(size("80").unwrap_err().contains("80x24"));
         assert!(nudge_text(" ").unwrap_err().contains("nothing to type"));
         for wrong in ["report", "report.txt", ".md", "", "folder/"] {
@@ -197,7 +242,16 @@ mod tests {
         }
         assert_eq!(report("a/b.HTML").unwrap().format, Format::Html);
         assert!(exit_code("foo=300").unwrap_err().contains("idle_timeout"));
-        assert!(exit_code("loop=300").unwrap_err().contains("from 0 to 255"));
+        assert!(exit_code("loop=300").unwrap_err().contains("from 1 to 255"));
+        assert!(exit_code("completed=300").unwrap_err().contains("from 0 to 255"));
+        assert!(exit_code("cannot_run=3").unwrap_err().contains("no reason"));
+        assert_eq!(span("").unwrap_err(), "not a duration");
+        assert_eq!(span("-5").unwrap_err(), "not a duration");
+        assert_eq!(span("5").unwrap_err(), "not a duration: a number needs a unit");
+        assert_eq!(span("5 parsecs").unwrap_err(), "not a duration: 'parsecs' is no unit such as ms, s, m, h or d");
+        assert!(guard("cpu,io").unwrap_err().contains("--guard cpu --guard io"));
+        assert!(guard("none").unwrap_err().contains("no-guard"));
+        assert!(guard("file:a,b").is_ok() && guard("cmd:echo a,cpu").is_ok());
         assert!(exit_code("loop=0").unwrap_err().contains("from 1 to 255"));
     }
 
@@ -207,5 +261,17 @@ mod tests {
         assert!(unclosed.contains("unclosed group") && !unclosed.contains('\n'), "{unclosed}");
         let large = regex(r"(\w{1000}){1000}").unwrap_err();
         assert!(large.contains("too large") && !large.contains('\n'), "{large}");
+    }
+
+    #[test]
+    fn a_regular_expression_that_is_found_everywhere_is_refused() {
+        for nothing in [regex(""), any_regex("")] {
+            assert!(nothing.unwrap_err().contains("nothing to look for"));
+        }
+        for everywhere in ["x*", "^", "(a|b)?", ".*", r"^\s*$"] {
+            assert!(regex(everywhere).unwrap_err().contains("every line"), "{everywhere}");
+        }
+        // To take out what is not there does no harm.
+        assert!(any_regex("x*").is_ok() && any_regex(".*text.*").is_ok() && regex(".+").is_ok());
     }
 }

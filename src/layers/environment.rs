@@ -43,6 +43,11 @@ impl Environment {
                 found.config = Some(value.into());
                 continue;
             }
+            if word == "PRINT_CONFIG" {
+                return Err(Error::usage(format!(
+                    "{PREFIX}{word} has no meaning in the environment; --print-config is for the command line only"
+                )));
+            }
             let option = word.to_ascii_lowercase().replace('_', "-");
             match known.iter().find(|known| known.name == option && variable(&known.name).ends_with(word)) {
                 Some(known) => found.settings.push(setting(known, &value)?),

@@ -138,13 +138,15 @@ mod tests {
             ("config = 'x'", "c.toml:1: 'config' has no meaning in a file"),
             ("idle = ", "c.toml:1: not TOML: "),
             ("a = 1\na = 2", "c.toml:2: not TOML: "),
-            ("idle = 1.5", "c.toml:1: idle takes a string or a number"),
-            ("idle = true", "c.toml:1: idle takes a string or a number"),
-            ("idle = ['1m']", "c.toml:1: idle takes one value"),
+            ("idle = 1.5", "c.toml:1: idle takes a string; write it like idle = \"5m\""),
+            ("idle = true", "c.toml:1: idle takes a string; write it like idle = \"5m\""),
+            ("warn = 1.5", "c.toml:1: warn takes a whole number; write it like warn = 60"),
+            ("nudge = true", "c.toml:1: nudge takes a list of strings; write it like nudge = [\"go on\"]"),
+            ("idle = ['1m']", "c.toml:1: idle takes one value, not a list; write it like idle = \"5m\""),
             ("quiet = 'yes'", "c.toml:1: quiet is on or off; write true or false"),
             ("guard = []", "write no-guard = true"),
-            ("ignore = [1.5]", "c.toml:1: ignore holds something else"),
-            ("[idle]\nx = 1", "c.toml:1: idle takes a string"),
+            ("ignore = [1.5]", "c.toml:1: ignore holds something else than strings; write it like ignore = ["),
+            ("[idle]\nx = 1", "c.toml:1: idle takes a string; write it like"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

@@ -71,19 +71,42 @@ pub fn setting(
             for item in items {
                 match plain(item.get_ref()) {
                     Some(text) => values.push((text, source.place(item.span().start).line)),
-                    None => return refuse("holds something else; write strings, as in [\"a\", \"b\"]"),
+                    None => return refuse(&format!("holds something else than strings; {}", like(option))),
                 }
             }
             let (values, lines) = values.into_iter().unzip();
             (Given::Values(values), lines)
         }
-        (Kind::One, DeValue::Array(_)) => return refuse("takes one value; write a string or a number, not a list"),
+        (Kind::One, DeValue::Array(_)) => return refuse(&format!("takes one value, not a list; {}", like(option))),
         (_, value) => match plain(value) {
             Some(text) => (Given::Values(vec![text]), Vec::new()),
-            None => return refuse("takes a string or a number; write the value in quotes"),
+            None => return refuse(&format!("takes {}; {}", kind(option), like(option))),
         },
     };
     Ok(Setting { name: name.to_owned(), given, origin: origin(source.place(at)), lines })
+}
+
+/// What an option takes that is no switch.
+fn kind(option: &Known) -> &'static str {
+    match option.kind {
+        Kind::Many => "a list of strings",
+        _ if is_number(option) => "a whole number",
+        _ => "a string",
+    }
+}
+
+/// How the option may be written.
+fn like(option: &Known) -> String {
+    let (name, value) = (&option.name, &option.example);
+    match option.kind {
+        Kind::Many => format!("write it like {name} = [\"{value}\"]"),
+        _ if is_number(option) => format!("write it like {name} = {value}"),
+        _ => format!("write it like {name} = \"{value}\""),
+    }
+}
+
+fn is_number(option: &Known) -> bool {
+    option.example.parse::<u32>().is_ok()
 }
 
 /// A string or a whole number, as it would be typed.

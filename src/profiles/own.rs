@@ -111,7 +111,7 @@ fn fault(table: &DeTable<'_>) -> Option<(usize, String)> {
             let DeValue::Table(mark) = item.get_ref() else { return None };
             let whole = refused(name, toml::Value::Array(vec![plain(item)?]))?;
             let part = entries(mark).into_iter().find_map(|(part, value)| {
-                let mut alone = toml::Table::from_iter([("text".to_owned(), "".into())]);
+                let mut alone = toml::Table::from_iter([("text".to_owned(), "x".into())]);
                 alone.insert(part.get_ref().to_string(), plain(value)?);
                 refused(name, toml::Value::Array(vec![alone.into()])).map(|reason| (part.span().start, reason))
             });
@@ -172,6 +172,11 @@ mod tests {
                 "c.toml:5: profile m: unclosed group",
             ),
             ("[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nwith = ['[']", "c.toml:4: profile m: unclosed"),
+            ("[profile.m]\n[[profile.m.turn]]\ntext = ''", "c.toml:3: profile m: '' would be found in every row"),
+            (
+                "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nwithout = ['x*']",
+                "c.toml:4: profile m: 'x*' would be found",
+            ),
             ("[profile.m]\n[[profile.m.turn]]\nbottom = 1", "c.toml:2: profile m: missing field 'text'"),
             ("[profile.m]\nname = 'other'", "c.toml:2: the profile is called 'm' above"),
             ("[profile.auto]\n", "c.toml:1: a profile cannot be called 'auto'"),

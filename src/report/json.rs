@@ -92,7 +92,7 @@ impl<W: Write> JsonLines<W> {
                 let (since_activity, limit) = (milliseconds(*since_activity), milliseconds(*limit));
                 ("idle_warning", Body::Idle { since_activity, limit })
             }
-            Event::TimeoutWarning { limit } => ("timeout_warning", Body::Timeout { limit: milliseconds(*limit) }),
+            Event::TimeoutWarning { limit, .. } => ("timeout_warning", Body::Timeout { limit: milliseconds(*limit) }),
             Event::LoopWarning { what, suspicion } => (
                 "loop_warning",
                 Body::Loop {

@@ -10,7 +10,10 @@ pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
         Event::IdleWarning { .. } | Event::Started { .. } | Event::Progress { .. } | Event::Ended { .. } => {
             return None;
         }
-        Event::TimeoutWarning { limit } => ("warning", format!("of {} not much is left", span(*limit))),
+        Event::TimeoutWarning { elapsed, limit } => {
+            let share = elapsed.as_millis() * 100 / limit.as_millis().max(1);
+            ("warning", format!("{share} % of the time limit ({}) has passed", span(*limit)))
+        }
         Event::LoopWarning { what, suspicion } => (
             "warning",
             format!(
@@ -39,7 +42,7 @@ pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
         Event::ForceCompleted => ("completed", "ended as a success".to_owned()),
         Event::Gap { length } => ("gap", format!("nobody could watch for {}; a fresh period begins", span(*length))),
         Event::Relaunched { count, why, delay, command } => {
-            ("relaunched", format!("'{command}' for the {count}. time after {}, because {why}", span(*delay)))
+            ("relaunched", format!("'{command}' (relaunch {count}) after {}, because {why}", span(*delay)))
         }
         Event::AnalysisLost => {
             ("warning", "the screen can no longer be read; from now on any byte counts as activity".to_owned())
@@ -52,5 +55,26 @@ fn short(text: &str) -> String {
     match text.char_indices().nth(80) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_run() {
+        let said = |event: Event| in_words(&event).unwrap().1;
+        let warning = Event::TimeoutWarning { elapsed: Duration::from_millis(1205), limit: Duration::from_secs(2) };
+        assert_eq!(said(warning), "60 % of the time limit (2s) has passed");
+        let again = Event::Relaunched {
+            count: 1,
+            why: "it crashed".to_owned(),
+            delay: Duration::from_secs(1),
+            command: "make".to_owned(),
+        };
+        assert_eq!(said(again), "'make' (relaunch 1) after 1s, because it crashed");
     }
 }

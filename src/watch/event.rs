@@ -56,6 +56,8 @@ pub enum Event {
     },
     /// A share of the running time has passed.
     TimeoutWarning {
+        /// How much.
+        elapsed: Duration,
         /// The limit.
         limit: Duration,
     },

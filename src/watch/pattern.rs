@@ -23,6 +23,11 @@ impl Pattern {
         Self { source: source.to_owned(), compiled: OnceLock::new() }
     }
 
+    /// Whether it occurs in empty text, and so in every line: nothing can be told by it.
+    pub fn is_anywhere(&self) -> bool {
+        self.is_match("")
+    }
+
     /// What was written.
     pub fn source(&self) -> &str {
         &self.source

@@ -64,7 +64,13 @@ impl Profile {
     pub fn parse(toml: &str, checked: bool) -> Result<Self, String> {
         let file: ProfileFile = toml::from_str(toml).map_err(|error| error.to_string())?;
         let pattern = |source: &String| {
-            if checked { Pattern::checked(source) } else { Ok(Pattern::trusted(source)) }
+            if !checked {
+                return Ok(Pattern::trusted(source));
+            }
+            match Pattern::checked(source)? {
+                pattern if pattern.is_anywhere() => Err(format!("'{source}' would be found in every row")),
+                pattern => Ok(pattern),
+            }
         };
         let mark = |mark: &MarkFile| {
             Ok::<_, String>(Mark {

@@ -481,7 +481,7 @@ impl Watcher {
             && now.since_start() >= self.policy.warning(limit)
         {
             self.warned_of_timeout = true;
-            actions.push(Action::Report(Event::TimeoutWarning { limit }));
+            actions.push(Action::Report(Event::TimeoutWarning { elapsed: now.since_start(), limit }));
         }
         if self.sight.screen().is_lost() && !self.told_lost {
             self.told_lost = true;

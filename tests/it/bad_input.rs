@@ -26,7 +26,7 @@ fn says(message: &str, words: &[&str]) {
 #[test]
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
-    let cases: [(&[&str], &[&str]); 27] = [
+    let cases: [(&[&str], &[&str]); 39] = [
         (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
@@ -34,10 +34,17 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--guard", "x"], &["--guard 'x'", "no guard is called 'x'", "cpu, io, children, turn, file:PATH"]),
         (&["--on-idle", "fly"], &["--on-idle 'fly'", "no step is called 'fly'", "warn, nudge"]),
         (&["--exit-code", "foo=300"], &["--exit-code 'foo=300'", "no reason is called 'foo'", "idle_timeout"]),
-        (&["--exit-code", "idle_timeout=300"], &["'300' is no exit code", "0 to 255"]),
+        (&["--exit-code", "idle_timeout=300"], &["'300' is no exit code", "1 to 255"]),
         (&["--exit-code", "idle_timeout=0"], &["--exit-code 'idle_timeout=0'", "success", "1 to 255"]),
         (&["--ignore", "("], &["--ignore '('", "unclosed group", "\\"]),
         (&["--done", "[a"], &["--done '[a'", "unclosed", "\\"]),
+        (&["--done", ""], &["--done ''", "nothing to look for", "'^all done'"]),
+        (&["--ignore", ""], &["--ignore ''", "nothing to look for"]),
+        (&["--only", "x*"], &["--only 'x*'", "every line", "x+"]),
+        (&["--waiting", ""], &["--waiting ''", "nothing to look for"]),
+        (&["--waiting", "(yes)?"], &["--waiting '(yes)?'", "every line"]),
+        (&["--loop-pattern", "(.*)"], &["--loop-pattern '(.*)'", "every line"]),
+        (&["--relaunch-with", " "], &["--relaunch-with ' '", "nothing to start", "claude --continue"]),
         (&["--waiting", &large], &["--waiting", "too large", "smaller"]),
         (&["--signal", "NOPE"], &["--signal 'NOPE'", "no signal is called", "TERM"]),
         (&["--warn", "0"], &["--warn '0'", "from 1 to 100"]),
@@ -49,6 +56,11 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--no-guard", "--guard", "cpu"], &["--no-guard", "--guard", "together", "leave one out"]),
         (&["--quiet", "--explain"], &["--quiet", "--explain", "together"]),
         (&["--idel", "5m"], &["no option '--idel'", "did you mean '--idle'?"]),
+        (&["--idle", "-5"], &["no option '-5'", "5m"]),
+        (&["--idle=-5"], &["--idle '-5': not a duration; write it like 90s"]),
+        (&["--idle", "5"], &["--idle '5': not a duration: a number needs a unit; write it like 90s"]),
+        (&["--guard", "cpu,io"], &["--guard 'cpu,io'", "--guard cpu --guard io"]),
+        (&["--guard", "none"], &["--guard 'none'", "--no-guard"]),
         (&["--quiet=yes"], &["--quiet takes no value", "'yes'"]),
         (&["--nudge", " "], &["--nudge ' '", "nothing to type", "go on"]),
         (&["--on-idle", "warn,nudge: "], &["--on-idle 'warn,nudge: '", "nudge: there is nothing to type", "go on"]),
@@ -67,6 +79,27 @@ fn an_option_without_its_value_is_told_so() {
     says(&message, &["--idle needs a value", "--idle DUR"]);
     let message = refused(&Run::bare(&[crate::support::program(), "--pty"]), "--pty");
     says(&message, &["--pty needs a value", "always, mirror, never"]);
+}
+
+#[test]
+fn a_word_too_many_is_told_what_there_is_room_for() {
+    for (words, says_too) in [
+        (
+            &["ctl", "status", "a", "b"][..],
+            "'b' is a word too many; write it like: idlewatch ctl status [OPTIONS] [RUN]",
+        ),
+        (&["ctl", "list", "foo"], "'foo' is a word too many; write it like: idlewatch ctl list"),
+        (&["replay", "a.cast", "extra"], "'extra' is a word too many; write it like: idlewatch replay"),
+        (&["ctl", "list", "--bogus"], "there is no option '--bogus'; see idlewatch ctl --help"),
+        (&["ctl", "extend", "foo"], "DUR 'foo': not a duration; write it like 90s"),
+    ] {
+        let argv: Vec<&str> = [crate::support::program()].into_iter().chain(words.iter().copied()).collect();
+        says(&refused(&Run::bare(&argv), &words.join(" ")), &[says_too]);
+    }
+    let help = Run::bare(&[crate::support::program(), "ctl", "stop", "--help"]).output();
+    says(&String::from_utf8_lossy(&help.stdout), &["Usage: idlewatch ctl stop"]);
+    let help = Run::bare(&[crate::support::program(), "replay", "--help"]).output();
+    says(&String::from_utf8_lossy(&help.stdout), &["Usage: idlewatch replay"]);
 }
 
 #[test]
@@ -91,9 +124,12 @@ fn a_wrong_variable_is_named() {
         ("IDLEWATCH_IDLE", "banana", ["IDLEWATCH_IDLE 'banana'", "90s"]),
         ("IDLEWATCH_GUARD", "cpu\nx,io", ["IDLEWATCH_GUARD 'x,io'", "several values go on lines"]),
         ("IDLEWATCH_QUIET", "maybe", ["IDLEWATCH_QUIET 'maybe'", "yes or on"]),
+        ("IDLEWATCH_DONE", "x*", ["IDLEWATCH_DONE 'x*'", "every line"]),
+        ("IDLEWATCH_RELAUNCH_WITH", " ", ["IDLEWATCH_RELAUNCH_WITH ' '", "nothing to start"]),
         ("IDLEWATCH_PTY", "no", ["IDLEWATCH_PTY 'no'", "always, mirror, never"]),
         ("IDLEWATCH_PROFILE", "nope", ["IDLEWATCH_PROFILE 'nope'", "claude"]),
         ("IDLEWATCH_IDEL", "5m", ["IDLEWATCH_IDEL", "did you mean IDLEWATCH_IDLE?"]),
+        ("IDLEWATCH_PRINT_CONFIG", "1", ["IDLEWATCH_PRINT_CONFIG", "for the command line only"]),
         ("IDLEWATCH_CONFIG", "/", ["configuration file /", "directory"]),
     ] {
         let run = Run::sh(&[], &format!("echo {STARTED}")).variable(name, value);
@@ -110,6 +146,8 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
         ("\nidel = '5m'", ["my.toml:2", "no option 'idel'", "did you mean 'idle'?"]),
         ("\n\nidle = 'banana'", ["my.toml:3: idle 'banana'", "not a duration", "90s"]),
         ("ignore = [\n 'a',\n '(',\n]", ["my.toml:3: ignore '('", "unclosed group", "\\"]),
+        ("\ndone = ''", ["my.toml:2: done ''", "nothing to look for", "all done"]),
+        ("only = ['a', '.*']", ["my.toml:1: only '.*'", "every line", "x+"]),
         ("quiet = true\nverbose = true", ["my.toml:2: verbose", "my.toml:1: quiet", "leave one out"]),
         ("idle = '5m'\n= 3", ["my.toml:2", "not TOML", "idle = \"5m\""]),
         ("on-idle = 'fly'", ["my.toml:1: on-idle 'fly'", "no step is called 'fly'", "warn"]),

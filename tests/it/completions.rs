@@ -62,15 +62,18 @@ pub fn fish() -> String {
     let fault = "-- $cmd 2>/dev/null\n    or return\n";
     assert!(generated.contains(fault), "the script has changed");
     let generated = generated.replacen(fault, "-- $cmd 2>/dev/null\n    or return 0\n", 1);
+    let with_value = with_value();
+    // What it is told first must not look like an option of its own, and a -- would be taken for one of ours.
+    assert!(with_value[0].len() == 2, "a short option comes first: {with_value:?}");
     format!(
         "{}\n# The words after the options are a command, with completions of its own.\n\
          complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay; \
-         and not __fish_idlewatch_using_subcommand ctl' -d Command -a '(__fish_complete_subcommand -- {})'\n\
+         and not __fish_idlewatch_using_subcommand ctl' -d Command -a '(__fish_complete_subcommand {})'\n\
          # The runs that are going on.\n\
          complete -c idlewatch -f -n '__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from {}' -d Run \
          -a 'last (idlewatch ctl list --ids 2>/dev/null)'\n",
         generated.trim_end(),
-        with_value().join(" "),
+        with_value.join(" "),
         of_a_run().join(" ")
     )
 }
@@ -105,6 +108,12 @@ fn bash_completes_options_values_and_the_command() {
     assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "ext"]), "extend"));
     assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "status", "--js"]), "--json"));
     assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "status", "la"]), "last"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "status", "--json", "la"]), "last"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "--json", "stop", ""]), "last"));
+    assert!(!offers(&offered_by_bash(&["idlewatch", "ctl", "status", "last", "la"]), "last"));
+    assert!(!offers(&offered_by_bash(&["idlewatch", "ctl", "list", "la"]), "last"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "history", "--reason", "idle"]), "idle_timeout"));
+    assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "history", "--reason", "ex"]), "exited"));
     // Here it is an argument of the command.
     assert!(!offers(&offered_by_bash(&["idlewatch", "make", "--max-i"]), "--max-idle"));
 }
@@ -116,7 +125,8 @@ fn fish_completes_options_values_and_the_command() {
     }
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/completions/idlewatch.fish");
     let offered = |line: &str| {
-        let script = format!("source {file}; complete -C '{line}'");
+        let own = "complete -c mytool -f -a 'alpha beta'";
+        let script = format!("source {file}; {own}; complete -C '{line}'");
         let run = Run::bare(&["fish", "--no-config", "-c", &script]);
         String::from_utf8_lossy(&run.output().stdout).into_owned()
     };
@@ -126,6 +136,11 @@ fn fish_completes_options_values_and_the_command() {
     assert!(offers(&offered("idlewatch replay --js"), "--json"));
     assert!(offers(&offered("idlewatch ctl ext"), "extend"));
     assert!(offers(&offered("idlewatch ctl status la"), "last"));
+    assert!(offers(&offered("idlewatch ctl history --reason idle"), "idle_timeout"));
+    // What the command itself takes.
+    for before in ["", "-- ", "--idle 5m ", "-i 5m -- ", "--quiet -- "] {
+        assert!(offers(&offered(&format!("idlewatch {before}mytool al")), "alpha"), "{before}");
+    }
 }
 
 #[test]

@@ -55,6 +55,18 @@ fn flag_beats_environment_beats_file_beats_profile_beats_default() {
 }
 
 #[test]
+fn what_is_off_by_default_can_be_switched_off() {
+    let home = home("relaunch = 'any'\n");
+    has(&print(&[], "true", home.path(), &[]), "relaunch = \"any\"");
+    has(&print(&["--relaunch", "off"], "true", home.path(), &[]), "relaunch = \"off\"  # flag");
+    has(&print(&[], "true", home.path(), &[("IDLEWATCH_RELAUNCH", "off")]), "relaunch = \"off\"  # environment");
+    fs::write(home.path().join("idlewatch/config.toml"), "relaunch = 'off'").expect("a file");
+    has(&print(&[], "true", home.path(), &[]), "relaunch = \"off\"  # ");
+    fs::write(home.path().join("idlewatch/config.toml"), "").expect("a file");
+    has(&print(&[], "true", home.path(), &[]), "relaunch = \"off\"  # default");
+}
+
+#[test]
 fn a_repeated_option_comes_wholly_from_one_layer() {
     let home = home(WITH_PROFILE);
     let text = print(&[], "mytool", home.path(), &[]);

@@ -119,19 +119,21 @@ fn a_verb_is_one_only_as_the_first_word() {
 fn a_run_is_steered() {
     let runtime = Runtime::new();
     let (run, id) = runtime.start(&["--timeout", "1h"], STAYS);
-    assert_eq!(runtime.told(&["extend", "15m"]), "");
-    assert!(runtime.told(&["status", &id]).contains("timeout 1h 15m"));
+    let command = "sh -c 'echo ready; read line'";
+    assert_eq!(runtime.told(&["extend", "15m"]), format!("run {id} is left alone for 15m 00s: {command}\n"));
+    assert_eq!(runtime.told(&["extend", "1m", "--json"]).matches("\"ok\"").count(), 1);
+    assert!(runtime.told(&["status", &id]).contains("timeout 1h 16m"));
     let refused = runtime.ctl(&["nudge", &id, "go on"]).output();
     fails(&refused, 1, "does not read from its terminal");
     let refused = runtime.ctl(&["nudge", &id, "go on", "--json"]).output();
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stdout).contains("\"type\":\"error\""));
-    runtime.told(&["stop", &id]);
+    assert_eq!(runtime.told(&["stop", &id]), format!("run {id} is being ended: {command}\n"));
     assert_eq!(run.finish().1.code(), Some(119));
 
     let (run, id) = runtime.start(&["--stdin", "pty"], "echo ready; read line; echo \"got $line\"; sleep 600");
-    runtime.told(&["nudge", &id, "go on"]);
-    runtime.told(&["complete"]);
+    assert!(runtime.told(&["nudge", &id, "go on"]).starts_with(&format!("run {id} has taken the text: sh -c ")));
+    assert!(runtime.told(&["complete"]).starts_with(&format!("run {id} is being ended as a success: sh -c ")));
     let (text, status) = run.finish();
     assert!(text.contains("got go on") && status.code() == Some(0), "{text}");
 }

@@ -27,14 +27,15 @@ fn the_completions_are_up_to_date() {
     check("completions/idlewatch.fish", completions::fish().as_bytes());
 }
 
-fn man_page(command: clap::Command, title: &str, sections: &str) -> Vec<u8> {
+fn man_page(command: clap::Command, title: &str, sections: &str) -> String {
     // What stands below the options in the help is a section of its own here, and the page is the same in every build.
     let command = command.after_help(None).after_long_help(None).long_version(None);
+    // What the short help leaves out would stand here without its description.
+    let command = command.mut_args(|arg| arg.hide_short_help(false));
     let man = clap_mangen::Man::new(command).title(title).source("idlewatch");
     let mut produced = Vec::new();
     man.render(&mut produced).expect("it can be written");
-    produced.extend_from_slice(sections.as_bytes());
-    produced
+    String::from_utf8(produced).expect("text") + sections
 }
 
 /// The verbs of `ctl`, which have no pages of their own.
@@ -58,18 +59,50 @@ fn verbs(command: &clap::Command) -> String {
     text
 }
 
-#[test]
-fn the_man_pages_are_up_to_date() {
+/// The man pages, by their names.
+fn pages() -> [(&'static str, String); 3] {
     let run = man_page(idlewatch::cli::command(), "idlewatch", &idlewatch::manual::sections());
-    check("man/idlewatch.1", &run);
     let replay = man_page(idlewatch::cli::replay_command(), "idlewatch-replay", &idlewatch::manual::replay_sections());
-    check("man/idlewatch-replay.1", &replay);
     let ctl = idlewatch::cli::ctl_command();
     let sections = verbs(&ctl) + &idlewatch::manual::ctl_sections();
-    let page = String::from_utf8(man_page(ctl, "idlewatch-ctl", &sections)).expect("text");
+    let page = man_page(ctl, "idlewatch-ctl", &sections);
     // What stands there leads to pages that do not exist.
     let (begin, end) = (page.find(".SH Verbs").expect("theirs"), page.find(".SH VERBS").expect("ours"));
-    check("man/idlewatch-ctl.1", [&page[..begin], &page[end..]].concat().as_bytes());
+    let ctl = [&page[..begin], &page[end..]].concat();
+    [("man/idlewatch.1", run), ("man/idlewatch-replay.1", replay), ("man/idlewatch-ctl.1", ctl)]
+}
+
+#[test]
+fn the_man_pages_are_up_to_date() {
+    for (file, produced) in pages() {
+        check(file, produced.as_bytes());
+    }
+}
+
+#[test]
+fn no_option_in_a_man_page_is_without_text() {
+    for (page, text) in pages() {
+        let lines: Vec<&str> = text.lines().collect();
+        let tagged = lines.windows(3).filter(|three| three[0] == ".TP");
+        for three in tagged {
+            assert!(!three[2].starts_with('.') && !three[2].trim().is_empty(), "{page}: {} says nothing", three[1]);
+        }
+    }
+}
+
+#[test]
+fn no_section_stands_twice_in_a_man_page() {
+    for (page, text) in pages() {
+        let mut names: Vec<String> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix(".SH "))
+            .map(|name| name.trim_matches('"').to_uppercase())
+            .collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all, "{page}: {names:?}");
+    }
 }
 
 #[test]

@@ -46,6 +46,54 @@ fn the_timeline_is_for_people() {
     assert!(text.contains("0:00:30.2  stalled   screen unchanged for 30s except spinner"), "{text}");
     let verbose = String::from_utf8(replay(&["--idle", "30s", "-v"], &recording("agent-hang")).stdout).unwrap();
     assert!(verbose.contains("last visible change"), "{verbose}");
+    let explained = verbose.lines().filter(|line| line.trim_start().starts_with("stalled: ")).count();
+    assert_eq!(explained, 1, "{verbose}");
+}
+
+/// What a recording of these lines gives.
+fn timeline(options: &[&str], lines: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("some.cast");
+    std::fs::write(&file, format!("{{\"version\":2,\"width\":80,\"height\":24}}\n{lines}\n")).unwrap();
+    let out = replay(options, &file);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+#[test]
+fn it_says_where_a_run_would_have_been_ended() {
+    let silent = "[1.0,\"o\",\"working\\r\\n\"]\n[100.0,\"o\",\"more\\r\\n\"]";
+    let text = timeline(&["--idle", "30s"], silent);
+    assert!(text.contains("0:00:31.0  ended     would be ended here: idle_timeout, exit status 121"), "{text}");
+    assert_eq!(text.matches("would be ended").count(), 1, "{text}");
+    let text = timeline(&["--timeout", "20s"], silent);
+    assert!(text.contains("0:00:20.0  ended     would be ended here: timeout, exit status 124"), "{text}");
+    let text = timeline(&["--done", "^working", "--done-idle", "10s"], silent);
+    assert!(text.contains("0:00:11.0  ended     would be ended here: completed, exit status 0"), "{text}");
+    let text = timeline(&["--idle", "2m"], silent);
+    assert!(!text.contains("would be ended"), "{text}");
+    let events = timeline(&["--idle", "30s", "--json"], silent);
+    let ended = events.lines().find(|line| line.contains("\"signaled\"")).expect("the signal");
+    let ended: serde_json::Value = serde_json::from_str(ended).unwrap();
+    assert_eq!((&ended["elapsed"], &ended["reason"]), (&31_000.into(), &"idle_timeout".into()));
+    assert_eq!((&ended["signal"], &ended["processes"]), (&"SIGTERM".into(), &0.into()));
+}
+
+#[test]
+fn a_turn_that_is_under_way_defers_in_a_replay_too() {
+    let turn = "[1.0,\"o\",\"Thinking (esc to interrupt)\\r\\n\"]\n[300.0,\"x\",\"0\"]";
+    let text = timeline(&["--idle", "30s", "--profile", "claude"], turn);
+    assert!(text.contains("deferred  guard turn"), "{text}");
+    assert!(!text.contains("0:00:31.0  ended") && text.contains("would be ended here: idle_timeout"), "{text}");
+}
+
+#[test]
+fn after_a_relaunch_what_is_explained_counts_from_it() {
+    let again = "[1.0,\"o\",\"one\\r\\n\"]\n[50.0,\"w\",\"\\\"relaunch\\\"\"]\n\
+                 [51.0,\"o\",\"two\\r\\n\"]\n[100.0,\"x\",\"0\"]";
+    let text = timeline(&["--idle", "40s", "-v"], again);
+    assert!(text.contains("0:01:31.0  stalled"), "{text}");
+    assert_eq!(text.matches("last visible change 40s ago").count(), 2, "{text}");
 }
 
 #[test]
@@ -56,6 +104,8 @@ fn a_file_that_cannot_be_read_is_named_with_the_line_and_the_reason() {
     for (path, words) in [
         (file.as_path(), "broken.cast: line 3: not an event"),
         (Path::new("/no/such.cast"), "/no/such.cast: No such file"),
+        (folder.path(), ": it is a directory; name a recording in it"),
+        (Path::new(env!("CARGO_BIN_EXE_idlewatch")), "line 1: not an asciicast: it is no text; one begins with"),
     ] {
         let out = replay(&[], path);
         let error = String::from_utf8_lossy(&out.stderr);

@@ -128,7 +128,7 @@ fn samples() -> Vec<Event> {
     let mut all = vec![
         Event::Started { command: vec!["make".to_owned(), text.clone()], pid: 17 },
         Event::IdleWarning { since_activity: time, limit: time },
-        Event::TimeoutWarning { limit: time },
+        Event::TimeoutWarning { elapsed: time, limit: time },
         Event::LoopWarning { what, suspicion: 100 },
         Event::GuardDeferred { guard: Guard::Cpu, reason: text.clone(), recheck: time, left: Some(time) },
         Event::GuardDeferred { guard: Guard::Command(text.clone()), reason: text.clone(), recheck: time, left: None },

@@ -17,18 +17,20 @@ use serde_json::{Value, json};
 use super::call::Call;
 use super::folder::{self, Address, Trouble};
 use super::request::Request;
-use super::round::{Found, ask_all, relayed, timeout};
+use super::round::{Found, Told, ask_all, relayed, timeout};
 use crate::cli::{CtlCli, CtlVerb};
 use crate::error::Error;
 use crate::past;
 use crate::report::{VERSION, escaped, plain};
 use crate::session::{Clock, Status};
-use crate::watch::Moment;
+use crate::watch::{Moment, span};
 
 /// How long an order may take to be answered.
 const ORDER: Duration = Duration::from_secs(5);
 /// The same for a nudge, which is answered when the command has taken it or has not.
 const NUDGE: Duration = Duration::from_secs(25);
+/// How much of a command is enough to know it again.
+const SHORT: usize = 60;
 
 /// Does what was asked. Gives what to exit with.
 pub fn run(cli: CtlCli) -> Result<Status, Error> {
@@ -138,14 +140,19 @@ fn unheard(run: &str, why: &str) -> Error {
     Error::refused(format!("run {} does not answer: {}", plain(run), plain(why)))
 }
 
-/// Asks one run for something, and says what it answers.
+/// Asks one run for something, and says what it answers; where that is only that it was done, of which command.
 fn order(folders: &[PathBuf], name: Option<&str>, request: &Request, json: bool) -> Result<Status, Error> {
     let address = find_address(folders, name)?;
     let run = address.run.as_str();
     let mut call = Call::new(&address).map_err(refused)?.ok_or_else(|| gone(run))?;
+    let done = if json { None } else { done(request) };
+    if done.is_some() {
+        call.ask(&Request::Stats);
+    }
     call.ask(request);
     let patience = if matches!(request, Request::Nudge(_)) { NUDGE } else { ORDER };
     let clock = Clock::start();
+    let mut command = String::new();
     loop {
         let left = patience.saturating_sub(clock.now().since(Moment::START));
         let Some((fd, flags)) = call.watched() else {
@@ -158,13 +165,34 @@ fn order(folders: &[PathBuf], name: Option<&str>, request: &Request, json: bool)
             )));
         }
         let _ = poll(&mut [PollFd::new(fd, flags)], timeout(left));
-        if let Some(line) = call.attend().first() {
-            return answered(run, line, json);
+        for line in call.attend() {
+            match Told::read(&line) {
+                Some(told) => command = table::cut(&table::quoted(&told.stats.command), SHORT),
+                None => {
+                    return answered(
+                        run,
+                        &line,
+                        json,
+                        done.map(|done| format!("run {} {done}: {command}", plain(run))),
+                    );
+                }
+            }
         }
     }
 }
 
-fn answered(run: &str, line: &str, json: bool) -> Result<Status, Error> {
+/// What is to be said of a run that did what it was told; nothing where the answer says it.
+fn done(request: &Request) -> Option<String> {
+    Some(match request {
+        Request::Stop => "is being ended".to_owned(),
+        Request::Complete => "is being ended as a success".to_owned(),
+        Request::Extend(by) => format!("is left alone for {}", span(*by)),
+        Request::Nudge(_) => "has taken the text".to_owned(),
+        _ => return None,
+    })
+}
+
+fn answered(run: &str, line: &str, json: bool, done: Option<String>) -> Result<Status, Error> {
     let answer: Value = serde_json::from_str(line).unwrap_or_default();
     let text = |key: &str| answer[key].as_str().unwrap_or_default();
     let refused = text("type") == "error";
@@ -176,7 +204,7 @@ fn answered(run: &str, line: &str, json: bool) -> Result<Status, Error> {
     match text("type") {
         "error" => Err(Error::refused(format!("run {}: {}", plain(run), plain(text("message"))))),
         "explanation" => print(&text("text").lines().map(|line| plain(line) + "\n").collect::<String>()),
-        _ => Ok(Status::Code(0)),
+        _ => print(&done.map(|done| done + "\n").unwrap_or_default()),
     }
 }
 

@@ -52,10 +52,14 @@ impl Mood {
     }
 }
 
-/// The command of a run in one line, quoted where a shell would want it.
+/// The command of a run in one line.
 pub fn command(found: &Found) -> String {
-    let Some(Told { stats, .. }) = &found.answer else { return "not answering".to_owned() };
-    let words = stats.command.iter().map(|word| {
+    found.answer.as_ref().map_or_else(|| "not answering".to_owned(), |told| quoted(&told.stats.command))
+}
+
+/// A command in one line, quoted where a shell would want it.
+pub fn quoted(command: &[String]) -> String {
+    let words = command.iter().map(|word| {
         let word = plain(word);
         let simple = |c: char| c.is_alphanumeric() || "-_=./:,+@%^".contains(c);
         if !word.is_empty() && word.chars().all(simple) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }

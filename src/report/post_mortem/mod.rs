@@ -104,7 +104,7 @@ impl End {
     fn child(&self) -> String {
         match (self.child_code, self.child_signal) {
             (Some(code), _) => format!("exited with {code}"),
-            (None, Some(signal)) => format!("ended of {signal}"),
+            (None, Some(signal)) => format!("ended by {signal}"),
             (None, None) => "not known".to_owned(),
         }
     }
@@ -191,7 +191,7 @@ impl PostMortem {
         let ended = match (self.end.reason, self.end.child_code, self.end.child_signal) {
             (Some(reason), ..) => reason.meaning().to_owned(),
             (None, Some(code), _) => format!("the command ended by itself with exit status {code}"),
-            (None, None, Some(signal)) => format!("the command ended of {signal}"),
+            (None, None, Some(signal)) => format!("the command was ended by {signal}"),
             (None, None, None) => "the command ended by itself".to_owned(),
         };
         let mut letters = ended.chars();

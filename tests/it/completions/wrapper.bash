@@ -30,7 +30,7 @@ _idlewatch_words() {
         _idlewatch_command "$i" "$2"
         return
     fi
-    if ((COMP_CWORD == 3)) && [[ ${COMP_WORDS[1]} == ctl && ${COMP_WORDS[2]} == @(OF_A_RUN) && $2 != -* ]]; then
+    if [[ $2 != -* ]] && _idlewatch_run_is_next; then
         COMPREPLY=($(compgen -W "last $("${COMP_WORDS[0]}" ctl list --ids 2>/dev/null)" -- "$2"))
         return
     fi
@@ -38,6 +38,23 @@ _idlewatch_words() {
     if ((COMP_CWORD == 1)) && [[ $2 != -* ]]; then
         COMPREPLY+=($(compgen -c -- "$2"))
     fi
+}
+
+# Whether the run is what is being typed: a verb of ctl that takes one came before, and nothing else but options.
+_idlewatch_run_is_next() {
+    local i verb=
+    [[ ${COMP_WORDS[1]} == ctl ]] || return 1
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+            -*) ;;
+            OF_A_RUN)
+                [[ -z $verb ]] || return 1
+                verb=${COMP_WORDS[i]}
+                ;;
+            *) return 1 ;;
+        esac
+    done
+    [[ -n $verb ]]
 }
 
 # Completes the command that begins at word $1.
