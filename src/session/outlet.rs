@@ -43,6 +43,8 @@ pub struct Outlet {
     keeper: Option<File>,
     dropped: u64,
     said: bool,
+    /// What is in the file goes when the first line comes: until then it may turn out that nothing is started.
+    empties: bool,
 }
 
 impl Outlet {
@@ -56,10 +58,11 @@ impl Outlet {
         let mut options = OpenOptions::new();
         match existing {
             Existing::Append => options.append(true),
-            Existing::Overwrite => options.write(true).truncate(true),
+            Existing::Overwrite => options.write(true).truncate(false),
         };
         let file = options.create(true).mode(0o600).custom_flags(FLAGS).open(path)?;
-        Ok(Self::new(Sink::own(file.into()), None))
+        let empties = existing == Existing::Overwrite;
+        Ok(Self { empties, ..Self::new(Sink::own(file.into()), None) })
     }
 
     /// Writes to what somebody else has opened.
@@ -68,11 +71,15 @@ impl Outlet {
     }
 
     fn new(sink: Sink, keeper: Option<File>) -> Self {
-        Self { sink, keeper, dropped: 0, said: false }
+        Self { sink, keeper, dropped: 0, said: false, empties: false }
     }
 
     /// Takes a line, or drops it. Gives what went wrong, the first time something does.
     pub fn put(&mut self, line: &[u8]) -> Option<Trouble> {
+        if let (true, Some(fd)) = (std::mem::take(&mut self.empties), self.sink.fd()) {
+            // A device has nothing to be emptied of.
+            let _ = nix::unistd::ftruncate(fd, 0);
+        }
         self.sink.flush();
         let trouble = if self.sink.has_room() {
             self.sink.take(line);
@@ -214,6 +221,8 @@ mod tests {
             outlet.close();
         }
         assert_eq!(std::fs::read(&path).unwrap(), b"x\nx\n");
+        Outlet::open(&path, Existing::Overwrite).unwrap().close();
+        assert_eq!(std::fs::read(&path).unwrap(), b"x\nx\n", "nothing was written");
         assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
     }
 

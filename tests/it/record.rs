@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Run, has, program, without_terminal};
+use crate::support::{Run, has, program, stderr, without_terminal};
 
 /// How much later than in the replay a state may be told in the run. A replay wakes up exactly when something is due; the
 /// run is told the time when it got to run, and the machine may be busy.
@@ -265,4 +265,16 @@ fn a_recording_of_a_run_that_was_killed_can_be_replayed() {
     fs::write(&file, text).unwrap();
     let replay = Command::new(program()).arg("replay").arg(&file).output().unwrap();
     assert!(replay.status.success(), "{}", String::from_utf8_lossy(&replay.stderr));
+}
+
+#[test]
+fn a_recording_is_not_emptied_for_a_command_that_cannot_be_started() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("keep.cast"), "precious").unwrap();
+    for command in [&["there-is-no-such-command"][..], &["--stdin", "null", "--nudge", "x", "--", "true"]] {
+        let argv = [&[program(), "--record", "keep.cast"][..], command].concat();
+        let output = Run::bare(&argv).folder(folder.path()).output();
+        assert!(matches!(output.status.code(), Some(2 | 127)), "{}", stderr(&output));
+        assert_eq!(fs::read_to_string(folder.path().join("keep.cast")).unwrap(), "precious");
+    }
 }
