@@ -13,6 +13,7 @@ use super::setup::bury;
 use super::signals::{Origin, Signals};
 use super::{Outcome, Session, Status, tree, typeahead};
 use crate::config::{Exit, Say};
+use crate::control::Server;
 use crate::exit::Reason;
 use crate::signal::Signal;
 use crate::watch::{Event, Moment, Stream};
@@ -122,25 +123,31 @@ impl Session {
         }
     }
 
-    /// Waits for a slow reader. A signal that would have ended the command while it wrote ends the waiting.
+    /// Waits for a slow reader. A signal that would have ended the command while it wrote ends the waiting, and so does
+    /// the limit on the whole. Meanwhile clients are answered.
     fn wait_for(&mut self, sink: usize) -> bool {
         let Some(fd) = self.sinks[sink].fd() else { return false };
-        let mut fds = [PollFd::new(fd, PollFlags::POLLOUT), PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
-        // Whatever we ended does not wait for a reader that has stopped.
-        let patience = match (self.reason, self.give_up) {
-            (_, true) => PollTimeout::ZERO,
-            (Some(_), false) => PollTimeout::from(2000_u16),
-            (None, false) => PollTimeout::NONE,
-        };
-        let polled = poll(&mut fds, patience);
+        let clients: Vec<_> = self.records.control.iter().flat_map(Server::watched).collect();
+        let mut fds = vec![PollFd::new(fd, PollFlags::POLLOUT), PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+        fds.extend(clients.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)));
+        let polled = poll(&mut fds, self.patience());
         if polled == Ok(0) {
+            if self.reason.is_none() && !self.give_up {
+                self.reason = Some(Reason::Timeout);
+            }
             self.give_up = true;
             return false;
         }
-        if polled.is_ok()
-            && fds[1].any().unwrap_or(false)
-            && let Some((signal, _)) = self.signals.arrived().into_iter().find(|(signal, _)| signal.ends())
-        {
+        let signalled = polled.is_ok() && fds[1].any().unwrap_or(false);
+        let asked = fds[2..].iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
+        let asked: Vec<_> = clients.iter().map(|(which, ..)| *which).zip(asked).collect();
+        if let Some(control) = self.records.control.as_mut().filter(|_| polled.is_ok()) {
+            for (which, events) in asked.into_iter().filter(|(_, events)| !events.is_empty()) {
+                control.attend(which, events);
+            }
+            self.serve();
+        }
+        if signalled && let Some((signal, _)) = self.signals.arrived().into_iter().find(|(signal, _)| signal.ends()) {
             self.ended = Some(Status::Signal(signal));
             self.give_up = true;
             self.last_word = true;
@@ -148,6 +155,18 @@ impl Session {
         }
         self.sinks[sink].flush();
         self.sinks[sink].broken().is_none()
+    }
+
+    /// How long a reader may take that has stopped. What we have ended does not wait for it long.
+    fn patience(&self) -> PollTimeout {
+        let left = |limit: Duration| limit.saturating_sub(self.clock.now().since_start());
+        let patience = match (self.reason, self.give_up) {
+            (_, true) => Some(Duration::ZERO),
+            (Some(_), false) => Some(Duration::from_secs(2)),
+            (None, false) => self.watcher.policy().timeout.map(left),
+        };
+        let longest = |patience| PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
+        patience.map_or(PollTimeout::NONE, longest)
     }
 
     /// How a command has ended that may not know that the last of its output went nowhere: without us it would have been

@@ -10,6 +10,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::clock::Clock;
+use super::terminal;
 use crate::watch::Moment;
 
 /// How many bytes may wait here before no more are to come.
@@ -59,6 +60,10 @@ impl Sink {
         let kind = file.metadata()?.file_type();
         if kind.is_socket() {
             return Ok(Self::new(file.into(), How::Socket));
+        }
+        // Room in a terminal, which is all that `poll` says of one, may be less than a piece.
+        if let Some(own) = terminal::reopen_alone(file.as_fd()) {
+            return Ok(Self::own(own));
         }
         if kind.is_fifo() && cfg!(target_os = "linux") {
             let name = format!("/proc/self/fd/{}", file.as_raw_fd());

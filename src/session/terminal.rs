@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal as Nix, sigprocmask};
-use nix::sys::termios::{self, LocalFlags, OutputFlags, SetArg, Termios};
-use nix::unistd::{getpgrp, isatty, tcgetpgrp, ttyname};
+use nix::sys::termios::{self, LocalFlags, OutputFlags, SetArg, Termios, tcgetsid};
+use nix::unistd::{getpgrp, getsid, isatty, tcgetpgrp, ttyname};
 use portable_pty::PtySize;
 
 /// The outer terminal. Whatever is changed in it is changed back on drop.
@@ -198,11 +198,17 @@ fn same(one: &Termios, other: &Termios) -> bool {
 /// Opens the same terminal once more, so that not blocking is our own affair: the flag belongs to the open file,
 /// which we share with the shell.
 fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
-    match ttyname(fd).map_err(io::Error::from).and_then(|name| open(&name)) {
-        Ok(file) => Ok(file.into()),
-        // Another user's terminal (after su) cannot be opened by name; the descriptor we were given still works.
-        Err(_) => fd.try_clone_to_owned(),
-    }
+    // The descriptor that we were given still works, though it may hold us up.
+    reopen_alone(fd).map_or_else(|| fd.try_clone_to_owned(), Ok)
+}
+
+/// The same; none where it cannot be opened. Another user's, after su, cannot be by its name, but as the one that
+/// controls us.
+pub fn reopen_alone(fd: BorrowedFd<'_>) -> Option<OwnedFd> {
+    let by_name = ttyname(fd).map_err(io::Error::from).and_then(|name| open(&name));
+    let controls_us = || tcgetsid(fd).is_ok_and(|session| getsid(None) == Ok(session));
+    let file = by_name.ok().or_else(|| open("/dev/tty".as_ref()).ok().filter(|_| controls_us()))?;
+    Some(file.into())
 }
 
 fn open(name: &std::path::Path) -> io::Result<File> {

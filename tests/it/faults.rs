@@ -7,7 +7,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::{Run, until, until_gone, without_terminal};
+use crate::support::{Run, program, until, until_gone, without_terminal};
 use crate::typeahead::can_be_returned;
 
 #[test]
@@ -139,4 +139,28 @@ fn what_was_printed_below_the_prompt_is_seen_after_it() {
     let mut run = Run::sh(&["--timeout", "500ms", "--on-timeout", "prompt,stop"], script).in_terminal();
     run.wait_for("kill and abort").wait_for("\x1b[?1049l").wait_for("IMPORTANT");
     assert_eq!(run.finish().1.code(), Some(0));
+}
+
+#[test]
+fn a_terminal_that_nobody_reads_holds_nobody_up_in_whatever_way_it_is_written_to() {
+    for options in [&[][..], &["--pty", "never"]] {
+        let options = [&["--timeout", "500ms", "--kill-after", "200ms"][..], options].concat();
+        let mut run = Run::new(&options, &["yes"]).in_terminal();
+        until("its end", || run.has_ended());
+        assert_eq!(run.finish_bytes().1.code(), Some(124), "{options:?}");
+    }
+}
+
+#[test]
+fn what_waits_for_its_reader_after_the_end_answers_and_keeps_its_limit() {
+    // More than a pipe holds, and less than would keep the command itself from its end.
+    let script = "head -c 100000 /dev/zero | tr '\\0' x";
+    let mut run = Run::sh(&["--timeout", "4s"], script).in_pipes();
+    let pid = run.pid().to_string();
+    until("an answer", || {
+        let status = Run::bare(&[program(), "ctl", "status", "--json", &pid]).output();
+        String::from_utf8_lossy(&status.stdout).contains(r#""state":"exited""#)
+    });
+    until("its end", || run.has_ended());
+    assert_eq!(run.finish_bytes().1.code(), Some(124));
 }
