@@ -9,8 +9,8 @@ use crate::layers::variable;
 
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
-    let all = [ladders(), exit_status(), records(), report(), events(), environment(), files(), security(), examples()];
-    all.concat() + &see_also(&["idlewatch-ctl", "idlewatch-replay"])
+    let all = [ladders(), signals(), exit_status(), records(), report(), events(), environment(), files(), security()];
+    all.concat() + &examples() + &see_also(&["idlewatch-ctl", "idlewatch-replay"])
 }
 
 /// The sections that follow the options of `idlewatch replay`.
@@ -144,6 +144,14 @@ fn ladders() -> String {
         let _ = write!(text, ".TP\n\\fB{}\\fR\n{}{}\n", escape(name), escape(meaning), escape(&keys));
     }
     text
+}
+
+fn signals() -> String {
+    let about = "A signal that is sent to idlewatch reaches the command. TERM, INT, HUP, QUIT and TSTP reach all of its \
+                 process group, as with timeout(1): they are mostly sent to a group, of which idlewatch alone is left to \
+                 hear them. Keys such as Ctrl-C act in the command's own terminal. What cannot be written of the command's \
+                 last output, to a full disk for example, is said, and makes an exit status of 0 that of an error.";
+    format!(".SH SIGNALS\n{}\n", escape(about))
 }
 
 fn exit_status() -> String {

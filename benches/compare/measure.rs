@@ -211,7 +211,11 @@ fn soak(peer: &Peer, own: &str, quick: bool) -> Figures {
     let (after, spent_after) = (held(id(&running)), spent(id(&running)));
     running.end();
     Ok(vec![
-        less("spinner of 1000 Hz: processor", "ms/s", float(spent_after - spent_before) / 1e3 / length.as_secs_f64()),
+        less(
+            "spinner of 1000 Hz: processor",
+            "ms/s",
+            float(spent_after.saturating_sub(spent_before)) / 1e3 / length.as_secs_f64(),
+        ),
         less("spinner of 1000 Hz: memory grown", "KiB", float(after.rss.saturating_sub(before.rss))),
         less("spinner of 1000 Hz: descriptors grown", "", float(after.descriptors.saturating_sub(before.descriptors))),
     ])
@@ -240,7 +244,11 @@ fn many(peer: &Peer, own: &str, quick: bool) -> Figures {
     Ok(vec![
         less("many at once: memory of each", "KiB", float(memory_after) / each),
         less("many at once: memory grown", "KiB", float(memory_after.saturating_sub(memory)) / each),
-        less("many at once: processor of each", "ms/s", float(busy_after - busy) / 1e3 / each / float(seconds)),
+        less(
+            "many at once: processor of each",
+            "ms/s",
+            float(busy_after.saturating_sub(busy)) / 1e3 / each / float(seconds),
+        ),
     ])
 }
 

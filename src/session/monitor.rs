@@ -83,6 +83,7 @@ impl Watchman {
         // At once: idlewatch has things to do of its own meanwhile.
         self.link.report(News::Started { pid: self.child, group: self.group });
         self.let_go(outer);
+        tree::take_name(c"iw-monitor");
         let Ok(children) = child_signals() else { return self.end_everything(outer) };
         loop {
             let alone = self.reap();

@@ -380,7 +380,10 @@ fn open(size: PtySize, like: Option<&Termios>) -> Result<(Pty, OwnedFd), Error> 
 
 /// Makes our terminal raw and moves into the command's what was typed before that.
 fn take_over(terminal: &mut Terminal, pty: &Pty, slave: Option<&OwnedFd>, settings: &Termios) -> io::Result<()> {
-    let waiting = typeahead::take(terminal, settings)?;
+    let waiting = typeahead::take(terminal, settings).inspect_err(|_| {
+        // It may have been left without line mode.
+        let _ = terminal.apply(settings);
+    })?;
     terminal.make_raw_from(settings.clone())?;
     if !waiting.is_empty() {
         pty.set(&typeahead::silent(settings))?;

@@ -1,6 +1,7 @@
 //! The process tree from /proc, and signals that cannot hit a process that has taken over an id.
 
 use std::collections::HashSet;
+use std::ffi::CStr;
 use std::fs;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -14,6 +15,10 @@ use crate::signal::Signal;
 
 pub fn adopt_orphans() -> bool {
     nix::sys::prctl::set_child_subreaper(true).is_ok()
+}
+
+pub fn take_name(name: &CStr) {
+    let _ = nix::sys::prctl::set_name(name);
 }
 
 pub fn descendants(root: i32) -> Option<Vec<Process>> {

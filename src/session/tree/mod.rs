@@ -10,6 +10,7 @@ mod other;
 #[cfg(not(target_os = "linux"))]
 use other as system;
 
+use std::ffi::CStr;
 use std::fmt;
 use std::time::Duration;
 
@@ -39,6 +40,12 @@ impl fmt::Display for Process {
 /// Makes orphans in the tree our children, so that none escapes by double fork. False where it cannot be done.
 pub fn adopt_orphans() -> bool {
     system::adopt_orphans()
+}
+
+/// Gives this process a name of its own, where there is such a thing: whoever kills all that is called idlewatch is to
+/// leave somebody to clear away.
+pub fn take_name(name: &CStr) {
+    system::take_name(name);
 }
 
 /// All living descendants of `root`, in sessions of their own or not. None where it cannot be told.

@@ -1,11 +1,15 @@
 //! Where there is no /proc: the tree is unknown, and only the process group can be signalled.
 
+use std::ffi::CStr;
+
 use super::{Process, Work};
 use crate::signal::Signal;
 
 pub fn adopt_orphans() -> bool {
     false
 }
+
+pub fn take_name(_name: &CStr) {}
 
 pub fn descendants(_root: i32) -> Option<Vec<Process>> {
     None
