@@ -25,6 +25,9 @@ const MOST_LEFT: u64 = 2 * 1024 * 1024;
 /// How long killed processes may take to disappear before they are reported as staying.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// A command that ends this soon after its reader has left has hardly been told so.
+const UNAWARE: Duration = Duration::from_millis(100);
+
 /// What is left of a session.
 pub struct End {
     /// How it ended.
@@ -54,7 +57,6 @@ impl Session {
     /// Passes on the last bytes, ends what has to end, and puts everything back.
     pub(super) fn end(mut self: Box<Self>, exit: &Exit) -> End {
         self.close_prompt();
-        let had_reader: Vec<bool> = self.sinks.iter().map(|sink| sink.broken().is_none()).collect();
         self.drain();
         if self.reason.is_some() {
             self.clear_away();
@@ -74,7 +76,7 @@ impl Session {
         self.finished = true;
         let outcome = match (self.reason, self.ended) {
             (Some(reason), status) => Outcome::Ended(reason, status.unwrap_or(Status::Signal(Signal::KILL))),
-            (None, Some(status)) => self.without_losses(status, &had_reader),
+            (None, Some(status)) => self.without_losses(status),
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         };
         self.report(&ended(outcome, exit));
@@ -170,23 +172,22 @@ impl Session {
     }
 
     /// How a command has ended that may not know that the last of its output went nowhere: without us it would have been
-    /// told when it wrote it, and would hardly have called that a success. `had_reader` is of which sinks somebody took
-    /// something until it ended.
-    fn without_losses(&mut self, status: Status, had_reader: &[bool]) -> Outcome {
+    /// told when it wrote it, and would hardly have called that a success.
+    fn without_losses(&mut self, status: Status) -> Outcome {
+        let unaware = self.lost_reader.is_none_or(|at| self.clock.now().since(at) < UNAWARE);
         let losses = self.sinks.iter().enumerate().filter_map(|(index, sink)| Some((index, sink.broken()?)));
         let losses: Vec<_> = losses.filter(|(index, _)| self.screen != Some(*index)).collect();
         let mut outcome = Outcome::Itself(status);
         for (index, error) in losses {
             if error == Errno::EPIPE {
-                if had_reader[index] && status == Status::Code(0) {
+                if unaware && status == Status::Code(0) {
                     outcome = Outcome::Itself(Status::Signal(Signal::PIPE));
                 }
                 continue;
             }
             let errors = self.sources.iter().any(|source| source.sink == index && source.stream == Stream::Stderr);
             let name = if errors { "error" } else { "output" };
-            let why = std::io::Error::from(error);
-            self.tell(Say::Warnings, Tone::Act, &format!("cannot write to standard {name}: {why}"));
+            self.tell(Say::Warnings, Tone::Act, &format!("cannot write to standard {name}: {}", error.desc()));
             if status == Status::Code(0) {
                 outcome = Outcome::Ended(Reason::Error, status);
             }

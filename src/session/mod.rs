@@ -171,6 +171,8 @@ struct Session {
     dismissed: bool,
     /// The same while it was ending or over: whatever the outcome, that was the last word.
     last_word: bool,
+    /// When whoever read what it prints had left.
+    lost_reader: Option<Moment>,
     /// Nobody takes what is left to be written.
     give_up: bool,
     gaps: Gaps,
@@ -428,7 +430,10 @@ impl Session {
             // A pipe does it by itself once it is closed; a terminal gives no signal, so we do, and before the command
             // can see an error instead.
             match self.sinks[index].broken() {
-                Some(Errno::EPIPE) => self.signal_group(Signal::PIPE),
+                Some(Errno::EPIPE) => {
+                    self.lost_reader.get_or_insert(self.clock.now());
+                    self.signal_group(Signal::PIPE);
+                }
                 Some(Errno::EFBIG) => self.signal_group(Signal::XFSZ),
                 _ => {}
             }

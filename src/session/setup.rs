@@ -278,6 +278,7 @@ impl Session {
             kills: config.policy.ending.kill_after.is_some(),
             dismissed: false,
             last_word: false,
+            lost_reader: None,
             give_up: false,
             gaps: Gaps::new(Clock::suspended()),
             finished: false,

@@ -255,6 +255,21 @@ fn output_that_cannot_be_written_is_no_success() {
 }
 
 #[test]
+fn a_last_word_to_a_reader_that_has_left_is_no_success() {
+    for prefix in ["", "$IW --"] {
+        for _ in 0..10 {
+            let folder = tempfile::tempdir().unwrap();
+            let script = format!(
+                "{{ {prefix} sh -c 'until [ -e left ]; do sleep 0.01; done; echo hi'; echo $? >code; }} | {{ exec 0<&-; touch left; }}; \
+                 cat code"
+            );
+            let output = Run::script("bash", &script).folder(folder.path()).output();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "141\n", "{prefix}");
+        }
+    }
+}
+
+#[test]
 fn a_script_in_the_background_leaves_the_keyboard_to_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let script = "$IW -- sh -c 'touch started; exec sleep 300' </dev/null >/dev/null 2>&1 & \
