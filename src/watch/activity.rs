@@ -163,6 +163,11 @@ impl Activity {
         self.rows.iter().enumerate().filter(move |(_, row)| ticks(row)).map(|(index, row)| (index + 1, row.times))
     }
 
+    /// When something in the row, from 0, or above it last turned or timed.
+    pub(super) fn last_tick_until(&self, row: usize) -> Option<Moment> {
+        self.rows.iter().take(row + 1).filter_map(|row| row.ticked).max()
+    }
+
     /// When something below the row, from 0, last turned or timed.
     pub(super) fn last_tick_below(&self, row: usize) -> Option<Moment> {
         self.rows.iter().skip(row + 1).filter_map(|row| row.ticked).max()

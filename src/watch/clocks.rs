@@ -20,6 +20,8 @@ pub(super) struct Clocks {
     pub(super) progressed_by: String,
     /// The last turn of a spinner or tick of a time, on the screen or in the title.
     pub(super) turn: Option<Moment>,
+    /// The same in the title alone.
+    pub(super) title: Option<Moment>,
 }
 
 impl Clocks {

@@ -226,7 +226,7 @@ impl Sight {
                 if self.title != title {
                     self.title.clear();
                     self.title.push_str(title);
-                    self.clocks.turn = Some(now);
+                    (self.clocks.turn, self.clocks.title) = (Some(now), Some(now));
                 }
             }
             Piece::Frame(begins) => {
@@ -437,6 +437,11 @@ impl Sight {
     /// The screen as it was last looked at.
     pub(super) const fn screen(&self) -> &Screen {
         &self.screen
+    }
+
+    /// When what turns or times in the cursor's row, above it or in the title has come to rest.
+    pub(super) fn rests_until_cursor(&self) -> Option<Moment> {
+        self.activity.last_tick_until(self.screen.cursor().row).max(self.clocks.title).map(Clocks::rest_after)
     }
 
     /// When what turns or times below the row has come to rest.

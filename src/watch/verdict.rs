@@ -51,7 +51,8 @@ impl Reading {
     /// When the command waits by what the screen says, given that nothing more happens.
     fn waits_from(&self, sight: &Sight, look: Option<&Look>) -> Option<Moment> {
         let clocks = &sight.clocks;
-        let at_rest = |moment: Moment| clocks.rest().map_or(moment, |rest| rest.max(moment));
+        // What ticks below the place where a person is to type is furniture: a clock in a status line.
+        let at_rest = |moment: Moment| sight.rests_until_cursor().map_or(moment, |rest| rest.max(moment));
         let begun = || {
             // The prompt is hidden behind what a person has begun to type.
             sight.draft.filter(|draft| draft.at_prompt && self.turn.is_none())?;
@@ -74,8 +75,9 @@ impl Reading {
                 Some((clocks.progress + ASKED).max(rest))
             }
             Wait::Question(_) => Some(at_rest(clocks.progress + ASKED)),
-            Wait::Prompt(_) | Wait::FullScreen if self.turn.is_none() => Some(at_rest(clocks.progress + RESTED)),
-            Wait::Prompt(_) | Wait::FullScreen => None,
+            Wait::Prompt(_) | Wait::FullScreen if self.turn.is_some() => None,
+            Wait::Prompt(_) => Some(at_rest(clocks.progress + RESTED)),
+            Wait::FullScreen => Some(clocks.rest().unwrap_or_default().max(clocks.progress + RESTED)),
         }
     }
 }

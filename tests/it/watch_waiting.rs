@@ -205,3 +205,13 @@ fn what_seems_to_wait_now_and_then_is_ended_all_the_same() {
     }
     assert_ne!(watched.signals, [], "{:?}", watched.states());
 }
+
+#[test]
+fn a_clock_below_the_prompt_is_furniture_and_one_above_it_times_the_work() {
+    for (row, state) in [(24, State::Waiting), (1, State::Stalled)] {
+        let mut watched = Watched::new();
+        watched.prints("\x1b[3;1Hmydb> ");
+        watched.draws(seconds(70), seconds(1), |n| format!("\x1b7\x1b[{row};1Hrunning for {n}s\x1b8"));
+        assert_eq!(watched.state(), state, "{}", watched.evidence());
+    }
+}
