@@ -5,7 +5,8 @@
 //! time alone changes is masked ([`mask`](super::mask)). In a *status line*, one that keeps turning or timing, and in
 //! what hangs below it, new wording is decoration (a verb, a tip; a tip anywhere) and only its counters and a mark that it is done count; unless the wording
 //! changes every few seconds, as the name of the file being worked on does. Text seen before is old news wherever it
-//! appears, a line that is being redrawn is not a new line, and the number of a retry is not progress.
+//! appears until a line is completed: the next bar or row of dots begins where the last one did. A line that is being
+//! redrawn is not a new line, and the number of a retry is not progress.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -121,9 +122,25 @@ pub(super) struct Activity {
     seen: Seen,
     recent: VecDeque<String>,
     reworded: Option<Moment>,
+    /// A line was completed since the last look.
+    completed: bool,
 }
 
 impl Activity {
+    /// A line was completed that counts: what is drawn in place from now on is drawn for the next one.
+    pub(super) const fn line_completed(&mut self) {
+        self.completed = true;
+    }
+
+    /// What was drawn may come again; what is still there may only move.
+    fn forget(&mut self) {
+        self.recent.clear();
+        self.seen.forget();
+        for row in &self.rows {
+            self.seen.is_new(&row.masked);
+        }
+    }
+
     /// Compares the screen with what was there before.
     pub(super) fn look(&mut self, now: Moment, lines: &[Line], around: Circumstances, counting: &Counting) -> Found {
         let mut found = Found::default();
@@ -154,6 +171,9 @@ impl Activity {
             self.reworded = Some(now);
         }
         std::mem::swap(&mut self.rows, &mut self.next);
+        if std::mem::take(&mut self.completed) {
+            self.forget();
+        }
         found
     }
 

@@ -24,6 +24,12 @@ impl Seen {
         self.young.insert(hash);
         new
     }
+
+    /// From now on everything is new again.
+    pub(super) fn forget(&mut self) {
+        self.young.clear();
+        self.old.clear();
+    }
 }
 
 /// The same number for the same text in every run, so that replays agree.

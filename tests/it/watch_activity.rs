@@ -68,6 +68,20 @@ fn text_that_comes_back_is_old_news() {
 }
 
 #[test]
+fn a_completed_line_makes_room_for_the_same_again() {
+    let mut watched = Watched::new();
+    for _ in 0..3 {
+        watched.draws(seconds(400), seconds(4), |n| format!("\rcopied {n:3}%")).prints("\r\n");
+    }
+    for row in 1..4 {
+        watched.draws(seconds(300), seconds(10), |_| ".".to_owned()).prints(&format!(" [{}%]\r\n", row * 25));
+    }
+    assert_eq!(watched.states(), []);
+    watched.prints("waiting\r\n").draws(seconds(120), FRAME, |n| format!("\r{}", ["one", "two"][n / 50 % 2]));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
 fn a_frame_drawn_in_pieces_is_no_change() {
     let mut watched = Watched::new();
     for n in 0..1200_u64 {
