@@ -5,14 +5,15 @@
 //! time alone changes is masked ([`mask`](super::mask)). In a *status line*, one that keeps turning or timing, and in
 //! what hangs below it, new wording is decoration (a verb, a tip; a tip anywhere) and only its counters and a mark that it is done count; unless the wording
 //! changes every few seconds, as the name of the file being worked on does. Text seen before is old news wherever it
-//! appears until a line is completed: the next bar or row of dots begins where the last one did. A line that is being
-//! redrawn is not a new line, and the number of a retry is not progress.
+//! appears until a line is completed: the next bar or row of dots begins where the last one did. A spinner replaces its
+//! glyph, so glyphs that are added one by one count too. A line that is being redrawn is not a new line, and the number
+//! of a retry is not progress.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::complaint::{is_marked_done, is_retry, is_tip};
-use super::mask::{Taken, mask};
+use super::mask::{Taken, added_glyphs, mask};
 use super::screen::Line;
 use super::seen::Seen;
 use super::{Moment, Pattern};
@@ -205,6 +206,10 @@ impl Activity {
             } else {
                 found.changed = true;
                 let taken = counting.masked(text, &mut next.masked);
+                let glyphs = added_glyphs(&before.raw, text);
+                if !next.masked.ends_with(glyphs) && counting.counts(text) {
+                    next.masked.push_str(glyphs);
+                }
                 // On a full screen a clock is part of the furniture; below a program's text it times the work.
                 let ticks = if full_screen { taken.ticks } else { taken.ticks ^ taken.clocks };
                 (next.ticks, next.times, next.ticked) = (ticks, taken.elapsed, None);

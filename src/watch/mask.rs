@@ -132,6 +132,24 @@ fn is_shape(c: char) -> bool {
     matches!(c, '\u{2580}'..='\u{259f}' | '■'..='▱' | '◢'..='◥' | '⬝' | '⬞' | '⬛' | '⬜' | '\u{2800}')
 }
 
+/// The row of glyphs at the end of `text` if it is all that `before` was made longer by. A spinner replaces its glyph;
+/// dots that follow a word only grow.
+pub(super) fn added_glyphs<'a>(before: &str, text: &'a str) -> &'a str {
+    let glyph = |c: char| is_spinner(c) || is_shape(c) || matches!(c, '.' | '…');
+    let added = text.strip_prefix(before).unwrap_or_default();
+    if before.is_empty() || added.is_empty() || !added.chars().all(glyph) {
+        return "";
+    }
+    let row = &text[text.trim_end_matches(glyph).len()..];
+    if row.starts_with(['.', '…']) && ends_in_word(&text[..text.len() - row.len()]) { "" } else { row }
+}
+
+/// Whether dots that follow belong to what is said. Letters among dots do not: `..F..` is a test runner's.
+fn ends_in_word(text: &str) -> bool {
+    let rest = text.trim_end_matches(char::is_alphanumeric);
+    text.ends_with([')', '\'', '"']) || rest.len() < text.len() && !rest.ends_with('.')
+}
+
 /// What programs draw as a blinking cursor.
 fn is_cursor(c: char) -> bool {
     matches!(c, '█' | '▌' | '▐' | '▏' | '▎' | '▍' | '▕' | '▂' | '▁')
@@ -407,6 +425,19 @@ mod tests {
         differ("......", ".......");
         differ("██████████▏         ", "███████████         ");
         differ("1714k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785", "1715k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785");
+    }
+
+    #[test]
+    fn glyphs_that_are_added_one_by_one_are_no_spinner() {
+        for (before, text, row) in
+            [("•", "••", "••"), ("a.py ..", "a.py ...", "..."), ("..F", "..F.", "."), ("x ·", "x ··", "··")]
+        {
+            assert_eq!(added_glyphs(before, text), row, "{before:?} to {text:?}");
+        }
+        for (before, text) in [("", "•"), ("•", "∙"), ("•", "• done"), ("waiting..", "waiting..."), ("(3s).", "(3s)..")]
+        {
+            assert_eq!(added_glyphs(before, text), "", "{before:?} to {text:?}");
+        }
     }
 
     #[test]

@@ -82,6 +82,17 @@ fn a_completed_line_makes_room_for_the_same_again() {
 }
 
 #[test]
+fn glyphs_that_are_added_one_by_one_are_work() {
+    for glyph in ["·", "•", "●", "."] {
+        let mut watched = Watched::new();
+        watched.prints("3 workers\r\n").draws(seconds(900), seconds(10), |_| glyph.to_owned());
+        assert_eq!(watched.states(), [], "{glyph}");
+    }
+    assert_eq!(after_two_minutes(|n| format!("\r\x1b[K{}", "●".repeat(n % 10))), State::Stalled);
+    assert_eq!(after_two_minutes(|n| (if n == 0 { "still waiting" } else { "." }).to_owned()), State::Stalled);
+}
+
+#[test]
 fn a_frame_drawn_in_pieces_is_no_change() {
     let mut watched = Watched::new();
     for n in 0..1200_u64 {
