@@ -59,6 +59,18 @@ fn a_new_verb_now_and_then_is_decoration() {
 fn the_name_of_the_file_being_worked_on_is_work() {
     let file = |n: usize| ["alpha", "beta", "gamma"].map(|name| name.repeat(1 + n / 30)).concat();
     assert_eq!(after_two_minutes(|n| format!("\r\x1b[2K{} Checking {}", spin(n), file(n))), State::Active);
+    let krate = |n: usize| "abc".repeat(1 + n / 85);
+    let build = |n: usize| format!("\x1b[HRUN cargo build {}s\r\n  # Compiling {}\x1b[K", n / 10, krate(n));
+    assert_eq!(after_two_minutes(build), State::Active);
+}
+
+#[test]
+fn two_decorations_that_take_turns_are_no_work() {
+    let frame = |n: usize| {
+        let (verb, tip) = ("x".repeat(3 + n / 150), "y".repeat(3 + (n + 75) / 150));
+        format!("\x1b[H{} {verb} ({}s)\x1b[K\r\n  {tip}\x1b[K", spin(n), n / 10)
+    };
+    assert_eq!(after_two_minutes(frame), State::Stalled);
 }
 
 #[test]
