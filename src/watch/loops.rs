@@ -70,7 +70,7 @@ impl LineForm {
         for word in self.masked.split_inclusive(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))) {
             let name = word.trim_end_matches(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')));
             let number = !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-            if is_id(name) || number && (numbers_vary || after_pid) {
+            if is_id(name) || numbers_vary && is_number_or_made_up(name) || number && after_pid {
                 self.form.push('#');
                 self.form.push_str(&word[name.len()..]);
             } else {
@@ -89,6 +89,14 @@ fn is_id(name: &str) -> bool {
         && hex.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
         && hex.bytes().any(|b| b.is_ascii_digit())
         && (hex.len() < name.len() || hex.bytes().any(|b| b.is_ascii_alphabetic()))
+}
+
+/// Numbers, digits in groups, and names nobody chose, as of requests and temporary files: letters behind digits. In a
+/// complaint they say which time it was; a name that only ends in a number, such as `test_12.rs`, says what it is about.
+fn is_number_or_made_up(name: &str) -> bool {
+    let groups = || name.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.'));
+    let mixed = name.as_bytes().windows(2).any(|two| two[0].is_ascii_digit() && two[1].is_ascii_alphabetic());
+    mixed || name.bytes().any(|b| b.is_ascii_digit()) && groups()
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -292,6 +300,16 @@ mod tests {
         let found = warnings((0..50).map(|n| format!("warning: skipped block {n}: no data")));
         assert_eq!(found.len(), 1);
         assert!(found[0].pattern.starts_with("warning: skipped block"));
+    }
+
+    #[test]
+    fn a_complaint_with_another_id_is_the_same_complaint() {
+        let id = |n: usize| format!("{:x}Xk{}", n * 7919, n * 31 % 97);
+        assert_eq!(warnings((0..50).map(|n| format!("error: 529, \"request_id\":\"req_011CS{}\"", id(n)))).len(), 1);
+        assert_eq!(warnings((0..50).map(|n| format!("cp: cannot create '/tmp/tmp.{}'", id(n)))).len(), 1);
+        assert_eq!(warnings((0..50).map(|n| format!("error: see 2026-11-17T14_02_{n:02}_123Z-debug-0.log"))).len(), 1);
+        assert_eq!(warnings((0..50).map(|n| format!("error: batch 14_{n:02}-7 is lost"))).len(), 1);
+        assert_eq!(warnings((0..50).map(|n| format!("warning: src/part{n}_test_{n}.rs: unused"))), []);
     }
 
     #[test]
