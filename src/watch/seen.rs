@@ -16,7 +16,11 @@ pub(super) struct Seen {
 impl Seen {
     /// Whether `text` is new; it is not from now on.
     pub(super) fn is_new(&mut self, text: &str) -> bool {
-        let hash = hash(text);
+        self.is_new_hash(hash(text))
+    }
+
+    /// The same for a text that is known by its hash.
+    pub(super) fn is_new_hash(&mut self, hash: u64) -> bool {
         let new = !self.young.contains(&hash) && !self.old.contains(&hash);
         if self.young.len() >= REMEMBERED {
             self.old = std::mem::take(&mut self.young);
