@@ -3,23 +3,26 @@
 //! **The rule.** A program at work leaves something behind; a program that only passes the time replaces what it drew.
 //! So a look at the screen counts as progress when a line shows text that was never there before, once everything that
 //! time alone changes is masked ([`mask`](super::mask)). In a *status line*, one that keeps turning or timing, and in
-//! what hangs below it, new wording is decoration (a verb, a tip; a tip anywhere) and only its counters and a mark that it is done count; unless the wording
-//! changes every few seconds, as the name of the file being worked on does. Text seen before is old news wherever it
-//! appears, a line that is being redrawn is not a new line, and the number of a retry is not progress.
+//! what hangs below it, new wording is decoration (a verb, a tip; a tip anywhere) and only its counters and a mark that
+//! it is done count; unless the wording of the line keeps changing, every few seconds, as the name of the file being
+//! worked on does. Text seen before is old news wherever it appears until a line is completed: the next bar or row of
+//! dots begins where the last one did. A spinner replaces its glyph, so glyphs that are added one by one count too. A
+//! line that is being redrawn is not a new line, and the number of a retry is not progress.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::complaint::{is_marked_done, is_retry, is_tip};
-use super::mask::{Taken, mask};
+use super::mask::{Taken, added_glyphs, mask};
 use super::screen::Line;
 use super::seen::Seen;
 use super::{Moment, Pattern};
 
 /// A line that turned or timed this recently is a status line.
 const STATUS_LASTS: Duration = Duration::from_secs(4);
-/// New wording of a status line counts when it comes at least this often.
-const BRISK: Duration = Duration::from_secs(3);
+/// New wording of a status line counts when it comes at least this often. Recorded agents that hang change a verb or a
+/// tip every ten seconds at the quickest (claude, while it seems to think), most of them every fifteen or more.
+const BRISK: Duration = Duration::from_secs(9);
 /// How many lines are kept to recognise one that is half drawn.
 const RECENT: usize = 256;
 
@@ -111,6 +114,8 @@ struct Row {
     ticked: Option<Moment>,
     /// It shows a running time, not only a spinner.
     times: bool,
+    /// When it last had new wording as a status line.
+    reworded: Option<Moment>,
 }
 
 /// The memory the rule needs.
@@ -120,10 +125,25 @@ pub(super) struct Activity {
     next: Vec<Row>,
     seen: Seen,
     recent: VecDeque<String>,
-    reworded: Option<Moment>,
+    /// A line was completed since the last look.
+    completed: bool,
 }
 
 impl Activity {
+    /// A line was completed that counts: what is drawn in place from now on is drawn for the next one.
+    pub(super) const fn line_completed(&mut self) {
+        self.completed = true;
+    }
+
+    /// What was drawn may come again; what is still there may only move.
+    fn forget(&mut self) {
+        self.recent.clear();
+        self.seen.forget();
+        for row in &self.rows {
+            self.seen.is_new(&row.masked);
+        }
+    }
+
     /// Compares the screen with what was there before.
     pub(super) fn look(&mut self, now: Moment, lines: &[Line], around: Circumstances, counting: &Counting) -> Found {
         let mut found = Found::default();
@@ -132,7 +152,6 @@ impl Activity {
             return found;
         }
         self.follow_ticks(now, &mut found);
-        let mut brisk = false;
         for row in 0..self.next.len() {
             if self.next[row].masked.is_empty() || self.is_unmoved(row) {
                 continue;
@@ -146,14 +165,14 @@ impl Activity {
             if around.all || around.row.is_some_and(|typed| typed.abs_diff(row) <= 1) {
                 continue;
             }
-            if self.counts_as_progress(now, row, &mut brisk) && found.progress.is_none() {
+            if self.counts_as_progress(now, row) && found.progress.is_none() {
                 found.progress = Some(self.next[row].raw.trim().to_owned());
             }
         }
-        if brisk {
-            self.reworded = Some(now);
-        }
         std::mem::swap(&mut self.rows, &mut self.next);
+        if std::mem::take(&mut self.completed) {
+            self.forget();
+        }
         found
     }
 
@@ -184,12 +203,17 @@ impl Activity {
             let (before, next) = (&self.rows[row], &mut self.next[row]);
             next.raw.clear();
             next.raw.push_str(text);
+            next.reworded = before.reworded;
             if before.raw == text {
                 next.masked.clone_from(&before.masked);
                 (next.ticks, next.ticked, next.times) = (before.ticks, before.ticked, before.times);
             } else {
                 found.changed = true;
                 let taken = counting.masked(text, &mut next.masked);
+                let glyphs = added_glyphs(&before.raw, text);
+                if !next.masked.ends_with(glyphs) && counting.counts(text) {
+                    next.masked.push_str(glyphs);
+                }
                 // On a full screen a clock is part of the furniture; below a program's text it times the work.
                 let ticks = if full_screen { taken.ticks } else { taken.ticks ^ taken.clocks };
                 (next.ticks, next.times, next.ticked) = (ticks, taken.elapsed, None);
@@ -251,7 +275,7 @@ impl Activity {
         self.recent.push_back(text);
     }
 
-    fn counts_as_progress(&mut self, now: Moment, row: usize, brisk: &mut bool) -> bool {
+    fn counts_as_progress(&mut self, now: Moment, row: usize) -> bool {
         let (before, next) = (&self.rows[row], &self.next[row]);
         let same_words = !before.masked.is_empty() && words(&before.masked).eq(words(&next.masked));
         if is_retry(&next.raw) {
@@ -265,8 +289,8 @@ impl Activity {
         if !self.is_status(now, row) {
             return true;
         }
-        *brisk = true;
-        self.reworded.is_some_and(|at| now.since(at) <= BRISK && at < now)
+        let reworded = self.next[row].reworded.replace(now);
+        reworded.is_some_and(|at| now.since(at) <= BRISK && at < now)
     }
 
     fn is_status(&self, now: Moment, row: usize) -> bool {

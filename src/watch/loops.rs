@@ -1,14 +1,15 @@
 //! Is it looping? It keeps printing, and nothing is new.
 //!
 //! A line is a repeat when the same text, times and ids masked, has come `count` times among the last lines. While
-//! nearly all lines are repeats, whatever their order and whatever the length of the cycle, the run lasts.
+//! nearly all lines are repeats, whatever their order and whatever the length of the cycle, the run lasts. Rounds that
+//! bring a line nobody has seen, and that is no complaint, are work with complaints in it.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use super::complaint::{is_complaint, is_retry, shows_share};
 use super::mask::mask;
-use super::seen::hash;
+use super::seen::{Seen, hash};
 use super::{Moment, Pattern};
 
 /// The longest cycle that is recognised.
@@ -60,17 +61,25 @@ pub(super) struct LineForm {
 impl LineForm {
     /// Stands for the line; none if there is nothing in it that a reader would tell apart.
     pub(super) fn hash(&mut self, text: &str) -> Option<u64> {
+        self.hash_of(text, is_retry(text) || is_complaint(text) && !shows_share(text))
+    }
+
+    /// Stands for what the line says apart from numbers, unless they say how far the work has come.
+    fn hash_of_words(&mut self, text: &str) -> Option<u64> {
+        self.hash_of(text, !shows_share(text))
+    }
+
+    fn hash_of(&mut self, text: &str, numbers_vary: bool) -> Option<u64> {
         mask(text, &mut self.masked);
         if self.masked.chars().filter(|c| c.is_alphanumeric()).count() < 2 {
             return None;
         }
-        let numbers_vary = is_retry(text) || is_complaint(text) && !shows_share(text);
         self.form.clear();
         let mut after_pid = false;
         for word in self.masked.split_inclusive(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))) {
             let name = word.trim_end_matches(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')));
             let number = !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-            if is_id(name) || number && (numbers_vary || after_pid) {
+            if is_id(name) || numbers_vary && is_number_or_made_up(name) || number && after_pid {
                 self.form.push('#');
                 self.form.push_str(&word[name.len()..]);
             } else {
@@ -91,10 +100,19 @@ fn is_id(name: &str) -> bool {
         && (hex.len() < name.len() || hex.bytes().any(|b| b.is_ascii_alphabetic()))
 }
 
+/// Numbers, digits in groups, and names nobody chose, as of requests and temporary files: letters behind digits. In a
+/// complaint they say which time it was; a name that only ends in a number, such as `test_12.rs`, says what it is about.
+fn is_number_or_made_up(name: &str) -> bool {
+    let groups = || name.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.'));
+    let mixed = name.as_bytes().windows(2).any(|two| two[0].is_ascii_digit() && two[1].is_ascii_alphabetic());
+    mixed || name.bytes().any(|b| b.is_ascii_digit()) && groups()
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     hash: u64,
     at: Moment,
+    news: bool,
 }
 
 #[derive(Debug)]
@@ -113,6 +131,7 @@ struct Run {
 pub(super) struct Loops {
     recent: VecDeque<Entry>,
     counts: HashMap<u64, usize>,
+    seen: Seen,
     form: LineForm,
     run: Option<Run>,
     captures: HashMap<u64, (usize, Moment)>,
@@ -125,25 +144,37 @@ impl Loops {
             return Some(found);
         }
         let hash = self.form.hash(text)?;
-        let count = self.count(hash, now, policy);
+        let news = self.is_news(text);
+        let count = self.count(Entry { hash, at: now, news }, policy);
         if self.run.as_ref().is_some_and(|run| now.since(run.last) > OVER.max(run.what.period * 4)) {
             self.run = None;
         }
         if count < policy.count {
-            if let Some(run) = &mut self.run {
-                run.news += 1;
-                if run.news > 4 + run.repeats / 2 {
-                    self.run = None;
-                }
-            }
+            self.disturb();
             return None;
         }
         self.repeated(hash, count, now, text, policy)
     }
 
-    fn count(&mut self, hash: u64, now: Moment, policy: &LoopPolicy) -> usize {
-        self.recent.push_back(Entry { hash, at: now });
-        let count = self.counts.entry(hash).or_default();
+    /// Something else than a repeat came.
+    fn disturb(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.news += 1;
+            if run.news > 4 + run.repeats / 2 {
+                self.run = None;
+            }
+        }
+    }
+
+    /// Another round of the same is no news for its number, and neither is another complaint.
+    fn is_news(&mut self, text: &str) -> bool {
+        let new = self.form.hash_of_words(text).is_some_and(|words| self.seen.is_new_hash(words));
+        new && !is_complaint(text) && !is_retry(text)
+    }
+
+    fn count(&mut self, entry: Entry, policy: &LoopPolicy) -> usize {
+        self.recent.push_back(entry);
+        let count = self.counts.entry(entry.hash).or_default();
         *count += 1;
         let count = *count;
         if self.recent.len() > (policy.count + 1).saturating_mul(LONGEST_CYCLE).min(4096)
@@ -166,7 +197,7 @@ impl Loops {
         text: &str,
         policy: &LoopPolicy,
     ) -> Option<Repetition> {
-        let round = self.goes_round(hash, policy);
+        let (round, news) = self.goes_round(hash, policy);
         let first = self.recent.iter().find(|entry| entry.hash == hash).map_or(now, |entry| entry.at);
         let others = u32::try_from(count - 1).unwrap_or(u32::MAX).max(1);
         let what = Repetition { pattern: text.trim().to_owned(), count, period: now.since(first) / others };
@@ -190,15 +221,21 @@ impl Loops {
         let suspicious = round && now.since(run.since) >= BATCH;
         let first_time = suspicious && !run.warned;
         run.warned |= suspicious;
-        first_time.then(|| run.what.clone())
+        let warning = first_time.then(|| run.what.clone());
+        if news {
+            self.disturb();
+        }
+        warning
     }
 
-    /// Whether nearly every line since this one last came is one that keeps coming.
-    fn goes_round(&self, hash: u64, policy: &LoopPolicy) -> bool {
+    /// Whether every line since this one last came, or nearly every one, keeps coming; and whether one was news.
+    fn goes_round(&self, hash: u64, policy: &LoopPolicy) -> (bool, bool) {
         let before = self.recent.iter().rev().skip(1);
-        let between: Vec<u64> = before.map(|entry| entry.hash).take_while(|other| *other != hash).collect();
-        let again = |hash: &&u64| self.counts.get(*hash).is_some_and(|count| *count + 1 >= policy.count);
-        between.len() <= LONGEST_CYCLE && between.iter().filter(again).count() * 4 >= between.len() * 3
+        let between: Vec<&Entry> = before.take_while(|other| other.hash != hash).collect();
+        let again = |entry: &&&Entry| self.counts.get(&entry.hash).is_some_and(|count| *count + 1 >= policy.count);
+        let round = between.len() <= LONGEST_CYCLE && between.iter().filter(again).count() * 4 >= between.len() * 3;
+        let news = between.iter().any(|entry| entry.news);
+        (round && !news, news)
     }
 
     fn captured(&mut self, now: Moment, text: &str, policy: &LoopPolicy) -> Option<Repetition> {
@@ -295,6 +332,16 @@ mod tests {
     }
 
     #[test]
+    fn a_complaint_with_another_id_is_the_same_complaint() {
+        let id = |n: usize| format!("{:x}Xk{}", n * 7919, n * 31 % 97);
+        assert_eq!(warnings((0..50).map(|n| format!("error: 529, \"request_id\":\"req_011CS{}\"", id(n)))).len(), 1);
+        assert_eq!(warnings((0..50).map(|n| format!("cp: cannot create '/tmp/tmp.{}'", id(n)))).len(), 1);
+        assert_eq!(warnings((0..50).map(|n| format!("error: see 2026-11-17T14_02_{n:02}_123Z-debug-0.log"))).len(), 1);
+        assert_eq!(warnings((0..50).map(|n| format!("error: batch 14_{n:02}-7 is lost"))).len(), 1);
+        assert_eq!(warnings((0..50).map(|n| format!("warning: src/part{n}_test_{n}.rs: unused"))), []);
+    }
+
+    #[test]
     fn work_that_looks_alike_is_not_a_loop() {
         let compiling = (0..500).map(|n| format!("   Compiling crate-{n} v0.{n}.1"));
         let table = (0..200).flat_map(|n| ["+-----+-----+".to_owned(), format!("| row | {n} |")]);
@@ -304,6 +351,16 @@ mod tests {
         assert_eq!(warnings(table), []);
         assert_eq!(warnings(failing), []);
         assert_eq!(warnings(epochs), []);
+    }
+
+    #[test]
+    fn complaints_with_something_new_between_them_are_no_loop() {
+        let same =
+            ["In file included from a.h:12:", "a.h:3: warning: deprecated", "  3 | old p;", "note: declared here"];
+        let building = |n: usize| [format!("Building src/part{n}.cpp")].into_iter().chain(same.map(str::to_owned));
+        assert_eq!(warnings((0..100).flat_map(building)), []);
+        let trying = |n: usize| [format!("== Round {n} ==")].into_iter().chain(same.map(str::to_owned));
+        assert_eq!(warnings((0..100).flat_map(trying)).len(), 1);
     }
 
     #[test]

@@ -17,6 +17,69 @@ pub(super) struct Taken {
     pub(super) clocks: u64,
 }
 
+/// Names of units of time in the languages programs speak; those of three letters and more in upper and lower case.
+const UNITS: [&str; 44] = [
+    "ns",
+    "us",
+    "µs",
+    "μs",
+    "ms",
+    "s",
+    "sec",
+    "secs",
+    "second",
+    "seconds",
+    "min",
+    "mins",
+    "minute",
+    "minutes",
+    "hr",
+    "hrs",
+    "hour",
+    "hours",
+    "sek",
+    "sekunde",
+    "sekunden",
+    "minuten",
+    "stunde",
+    "stunden",
+    "seconde",
+    "secondes",
+    "heure",
+    "heures",
+    "segundo",
+    "segundos",
+    "minuto",
+    "minutos",
+    "horas",
+    "secondi",
+    "minuti",
+    "с",
+    "сек",
+    "секунд",
+    "мин",
+    "минут",
+    "ч",
+    "час",
+    "分",
+    "분",
+];
+/// Units of scripts that put no blank after a word.
+const RUN_ON_UNITS: [&str; 7] = ["秒", "分钟", "分間", "小时", "時間", "초", "시간"];
+/// Units that are units of time only right behind their number, and those that are only apart from it.
+const SHORT_UNITS: [&str; 4] = ["m", "h", "d", "w"];
+const LONG_UNITS: [&str; 4] = ["day", "days", "week", "weeks"];
+/// What stands between a time and its limit.
+const LIMITS: [&str; 3] = ["/", " / ", " of "];
+/// Halves of the day.
+const HALVES: [&str; 6] = ["AM", "PM", "am", "pm", "a.m.", "p.m."];
+/// What something is counted by in a rate.
+const PER: [&str; 10] = ["s", "sec", "second", "it", "min", "minute", "m", "h", "hr", "hour"];
+/// Units that are rates by themselves, in upper and lower case.
+const RATES: [&str; 10] = ["fps", "bps", "kbps", "mbps", "gbps", "kibps", "mibps", "gibps", "rps", "rpm"];
+/// Labels of numbers that are times and rates without a unit.
+const LABELS: [&str; 6] = ["elapsed", "waited", "uptime", "seconds", "fps", "speed"];
+
 fn stir(sum: u64, text: &str, place: usize) -> u64 {
     (sum ^ super::seen::hash(text)).rotate_left(7).wrapping_add(place as u64)
 }
@@ -34,7 +97,7 @@ pub(super) fn mask(text: &str, out: &mut String) -> Taken {
             rest = &rest[first.len_utf8()..];
             continue;
         }
-        let at_word = out.chars().next_back().is_none_or(|last| !last.is_alphanumeric() && last != '.' && last != '_');
+        let at_word = out.chars().next_back().is_none_or(|last| !continues_word(last));
         let Some((after, is)) = take(rest, first, at_word, out, &mut taken) else {
             out.push(first);
             rest = &rest[first.len_utf8()..];
@@ -53,6 +116,11 @@ pub(super) fn mask(text: &str, out: &mut String) -> Taken {
         mask_transfer_meter(out);
     }
     taken
+}
+
+/// Whether a number behind `last` belongs to the same word; where nobody puts blanks between words it does not.
+fn continues_word(last: char) -> bool {
+    last.is_alphanumeric() && last < '\u{2e80}' || last == '.' || last == '_'
 }
 
 /// Whether what was taken turns or runs, as work in progress does.
@@ -132,6 +200,24 @@ fn is_shape(c: char) -> bool {
     matches!(c, '\u{2580}'..='\u{259f}' | '■'..='▱' | '◢'..='◥' | '⬝' | '⬞' | '⬛' | '⬜' | '\u{2800}')
 }
 
+/// The row of glyphs at the end of `text` if it is all that `before` was made longer by. A spinner replaces its glyph;
+/// dots that follow a word only grow.
+pub(super) fn added_glyphs<'a>(before: &str, text: &'a str) -> &'a str {
+    let glyph = |c: char| is_spinner(c) || is_shape(c) || matches!(c, '.' | '…');
+    let added = text.strip_prefix(before).unwrap_or_default();
+    if before.is_empty() || added.is_empty() || !added.chars().all(glyph) {
+        return "";
+    }
+    let row = &text[text.trim_end_matches(glyph).len()..];
+    if row.starts_with(['.', '…']) && ends_in_word(&text[..text.len() - row.len()]) { "" } else { row }
+}
+
+/// Whether dots that follow belong to what is said. Letters among dots do not: `..F..` is a test runner's.
+fn ends_in_word(text: &str) -> bool {
+    let rest = text.trim_end_matches(char::is_alphanumeric);
+    text.ends_with([')', '\'', '"']) || rest.len() < text.len() && !rest.ends_with('.')
+}
+
 /// What programs draw as a blinking cursor.
 fn is_cursor(c: char) -> bool {
     matches!(c, '█' | '▌' | '▐' | '▏' | '▎' | '▍' | '▕' | '▂' | '▁')
@@ -172,13 +258,13 @@ fn take_number(rest: &str) -> Option<(&str, Time)> {
     if let Some(after) = take_rate(&rest[number(rest)..]) {
         return Some((after, Time::Elapsed));
     }
-    take_duration(rest).map(|after| (after, Time::Elapsed))
+    take_duration(rest).or_else(|| take_unit_of_limit(rest)).map(|after| (after, Time::Elapsed))
 }
 
 /// A number without a unit whose label says that it is a time.
 fn take_labelled<'a>(rest: &'a str, out: &str) -> Option<(&'a str, Time)> {
     let label = out.trim_end_matches([' ', ':', '=']).rsplit([' ', '(']).next()?;
-    let times = ["elapsed", "waited", "uptime", "seconds"].iter().any(|name| label.eq_ignore_ascii_case(name));
+    let times = LABELS.iter().any(|name| label.eq_ignore_ascii_case(name));
     let after = &rest[number(rest)..];
     (times && !after.starts_with(['%', '/'])).then_some((after, Time::Elapsed))
 }
@@ -216,7 +302,7 @@ fn take_iso_date(rest: &str, whole: usize) -> Option<&str> {
     }
 }
 
-/// `0:34`, `12:03:09`, `12:03:09.911`, `1:02:03 AM`.
+/// `0:34`, `12:03:09`, `12:03:09.911`, `1:02:03 AM`, `2:35pm`.
 fn take_clock(rest: &str, whole: usize) -> Option<&str> {
     if !(1..=3).contains(&whole) {
         return None;
@@ -230,35 +316,78 @@ fn take_clock(rest: &str, whole: usize) -> Option<&str> {
         after = &next[2..];
         fields += 1;
     }
-    if !(1..=3).contains(&fields) || after.starts_with(|c: char| c.is_alphanumeric() && c != 'Z' || c == ':') {
+    if !(1..=3).contains(&fields) {
+        return None;
+    }
+    if let Some(end) = take_half(after) {
+        return Some(end);
+    }
+    if after.starts_with(|c: char| c.is_alphanumeric() && c != 'Z' || c == ':') {
         return None;
     }
     if let Some(fraction) = after.strip_prefix(['.', ',']).filter(|fraction| digits(fraction) > 0) {
         after = &fraction[digits(fraction)..];
     }
-    let half = after.trim_start();
-    let half = half.strip_prefix("AM").or_else(|| half.strip_prefix("PM"));
-    Some(half.filter(|end| !end.starts_with(char::is_alphanumeric)).unwrap_or(after))
+    Some(take_half(after).unwrap_or(after))
 }
 
-/// What follows the number in `3.69 KiB/s`, `9.88it/s`, `1.2s/it`, `12 tokens/sec`.
+fn take_half(after: &str) -> Option<&str> {
+    let half = after.trim_start();
+    let end = HALVES.iter().find_map(|name| half.strip_prefix(name))?;
+    (!end.starts_with(char::is_alphanumeric)).then_some(end)
+}
+
+/// What follows the number in `3.69 KiB/s`, `9.88it/s`, `1.2s/it`, `12 tokens/sec`, `30 fps`, `5 rows per second`.
 fn take_rate(after: &str) -> Option<&str> {
     let unit = after.strip_prefix(' ').unwrap_or(after);
-    let name = unit.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let (name, end) = unit.split_at(letters(unit));
+    // `12 fps=3` are two numbers, and the name is the second one's.
+    let ends = !end.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '=' | ':'));
+    let rate = ends && RATES.iter().any(|rate| rate.eq_ignore_ascii_case(name));
+    if rate { Some(end) } else { take_quotient(after) }
+}
+
+fn take_quotient(after: &str) -> Option<&str> {
+    let unit = after.strip_prefix(' ').unwrap_or(after);
+    let name = letters(unit);
     if name > 10 {
         return None;
     }
-    let per = unit[name..].strip_prefix('/')?;
-    let end = per.bytes().take_while(u8::is_ascii_alphabetic).count();
-    matches!(&per[..end], "s" | "sec" | "second" | "it" | "min" | "m" | "h" | "hour").then(|| &per[end..])
+    let over = unit[name..].strip_prefix('/').or_else(|| unit[name..].strip_prefix(" per "));
+    let per = over.or_else(|| after.strip_prefix(" per "))?;
+    let (name, end) = per.split_at(letters(per));
+    PER.contains(&name).then_some(end)
 }
 
-/// `34s`, `1m 2s`, `250 ms`, `2.0 seconds`, `1h2m`, with `ago` or not.
+fn letters(text: &str) -> usize {
+    text.bytes().take_while(u8::is_ascii_alphabetic).count()
+}
+
+/// `34s`, `1m 2s`, `250 ms`, `2.0 seconds`, `1h2m`, with `ago` or not, with a limit or not.
 fn take_duration(rest: &str) -> Option<&str> {
+    let after = duration(rest)?;
+    Some(take_limit(after).unwrap_or(after))
+}
+
+/// What follows a time that has a limit: `34s/900s`, `34s of 15m`.
+fn take_limit(after: &str) -> Option<&str> {
+    LIMITS.iter().find_map(|sign| duration(after.strip_prefix(sign)?))
+}
+
+/// A time that leaves the unit to its limit: `34/900s`, `34 of 900 seconds`. So many of so many days are work.
+fn take_unit_of_limit(rest: &str) -> Option<&str> {
+    let after = &rest[number(rest)..];
+    let limit = LIMITS.iter().find_map(|sign| after.strip_prefix(sign)).filter(|limit| digits(limit) > 0)?;
+    let unit = limit[number(limit)..].trim_start();
+    let (name, end) = split_word(unit);
+    is_unit(name).then_some(end)
+}
+
+fn duration(rest: &str) -> Option<&str> {
     let mut after = duration_part(rest, true)?;
     loop {
         let next = after.strip_prefix([' ', ':']).unwrap_or(after);
-        match next.starts_with(|c: char| c.is_ascii_digit()).then(|| duration_part(next, false)).flatten() {
+        match duration_part(next, false) {
             Some(end) => after = end,
             None => return Some(after),
         }
@@ -266,27 +395,39 @@ fn take_duration(rest: &str) -> Option<&str> {
 }
 
 fn duration_part(rest: &str, may_stand_alone: bool) -> Option<&str> {
+    if digits(rest) == 0 {
+        return None;
+    }
     let after = &rest[number(rest)..];
     let unit = after.strip_prefix(' ').filter(|_| may_stand_alone);
     let spaced = unit.is_some();
     let unit = unit.unwrap_or(after);
-    let end = unit.find(|c: char| !c.is_alphabetic()).unwrap_or(unit.len());
-    let name = &unit[..end];
-    let next = &unit[end..];
-    let known = match name {
-        "ms" | "s" | "sec" | "secs" | "second" | "seconds" | "min" | "mins" | "minute" | "minutes" | "hr" | "hrs"
-        | "hour" | "hours" | "ns" | "us" | "µs" | "μs" => true,
-        "m" | "h" | "d" | "w" => !spaced,
-        "day" | "days" | "week" | "weeks" => spaced,
-        _ => false,
-    };
-    if known {
-        return (!next.starts_with(['/', '_'])).then_some(next);
+    if let Some(next) = RUN_ON_UNITS.iter().find_map(|name| unit.strip_prefix(name)) {
+        return Some(next);
     }
-    // `1h2m`: the unit runs into the next number.
-    let first = name.chars().next()?;
-    let run_on = matches!(first, 'h' | 'm' | 's' | 'd') && name.len() == 1 && !spaced;
-    (run_on && next.starts_with(|c: char| c.is_ascii_digit())).then_some(next)
+    let (name, next) = split_word(unit);
+    let others = if spaced { LONG_UNITS } else { SHORT_UNITS };
+    if is_unit(name) || others.contains(&name) {
+        let more = next.strip_prefix('/').is_some_and(|limit| digits(limit) == 0);
+        return (!more && !next.starts_with('_')).then_some(next);
+    }
+    let runs_on = matches!(name, "h" | "m" | "s" | "d") && if spaced { is_spaced_part(next) } else { digits(next) > 0 };
+    runs_on.then_some(next)
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len()))
+}
+
+fn is_unit(name: &str) -> bool {
+    UNITS.iter().any(|unit| *unit == name || name.len() > 2 && unit.eq_ignore_ascii_case(name))
+}
+
+/// The minutes and seconds in `1 h 2 m 3 s`.
+fn is_spaced_part(text: &str) -> bool {
+    let Some(number) = text.strip_prefix(' ').filter(|number| digits(number) > 0) else { return false };
+    let unit = number[digits(number)..].strip_prefix(' ').unwrap_or_default();
+    unit.starts_with(['m', 's']) && !unit[1..].starts_with(char::is_alphanumeric)
 }
 
 /// A time or a rate that is not known yet: `--:--:--`, `--.-KB/s`, `?it/s`, `-:--`.
@@ -296,7 +437,7 @@ fn take_unknown(rest: &str) -> Option<&str> {
     if sign.contains(':') && sign.len() >= 3 && !after.starts_with(char::is_alphanumeric) {
         return Some(after);
     }
-    take_rate(after)
+    take_quotient(after)
 }
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -380,11 +521,40 @@ mod tests {
     }
 
     #[test]
+    fn times_with_a_limit_do_not_count() {
+        same("Waiting (34s/900s)", "Waiting (1m 2s/900s)");
+        same("Waiting 34/900s", "Waiting 35/900s");
+        same("Waiting (34 of 900 seconds)", "Waiting (35 of 900 seconds)");
+        same("Waiting [34s / 15m]", "Waiting [35s / 15m]");
+        same("Waiting 34s/15m", "Waiting 35s/15m");
+        differ("copied 34/900", "copied 35/900");
+        differ("copied 34 of 900 files", "copied 35 of 900 files");
+        differ("filled 3 of 30 days", "filled 4 of 30 days");
+        differ("remaining: 266", "remaining: 265");
+    }
+
+    #[test]
+    fn times_of_other_languages_do_not_count() {
+        same("2 m 3 s", "3 m 4 s");
+        same("34 sec. gone", "35 sec. gone");
+        same("2 Min. 3 Sek.", "3 Min. 4 Sek.");
+        same("34 Sekunden", "35 Sekunden");
+        same("34 secondes, 34 segundos, 34 secondi", "35 secondes, 35 segundos, 35 secondi");
+        same("已运行34秒", "已运行35秒");
+        same("経過時間 2分3秒経過", "経過時間 3分4秒経過");
+        same("34초 경과", "35초 경과");
+        same("прошло 2 мин 3 с", "прошло 3 мин 4 с");
+        differ("第34章", "第35章");
+        differ("5 m of cable", "6 m of cable");
+    }
+
+    #[test]
     fn dates_and_clocks_do_not_count() {
         same("vm: Mon Nov 16 00:33:39 2026", "vm: Tue Dec  1 10:00:00 2026");
         same("2026-11-16 01:29:09.911 link: x", "2026-12-16T02:29:09Z link: x");
         same("[16/Nov/2026:00:40:21 +0000] GET", "[17/Nov/2026:10:40:22 +0000] GET");
         same("done 12:29 AM", "done 1:05 PM");
+        same("opus 2:35pm", "opus 2:36pm");
     }
 
     #[test]
@@ -399,6 +569,17 @@ mod tests {
     }
 
     #[test]
+    fn rates_by_any_name_do_not_count() {
+        same("frame= 12 fps=3.1 speed=0.49x", "frame= 12 fps=2.9 speed=0.481x");
+        same("45 MB, avg 120 KBps", "45 MB, avg 119 KBps");
+        same("120 frames, 2.31 fps", "120 frames, 2.3 fps");
+        same("$0.34 ($1.20/hr)", "$0.34 ($1.19/hr)");
+        same("12 rows (3.1 rows per second, 186 rows/minute)", "12 rows (3.0 rows per second, 180 rows/minute)");
+        differ("frame= 12 fps=3.1", "frame= 13 fps=3.1");
+        differ("12 rows per table", "13 rows per table");
+    }
+
+    #[test]
     fn counters_sizes_and_percentages_count() {
         differ("✻ Baking (24s · ↓ 36 tokens)", "✻ Baking (25s · ↓ 37 tokens)");
         differ("Receiving objects: 42.9% (15873/37000)", "Receiving objects: 43.0% (15873/37000)");
@@ -407,6 +588,19 @@ mod tests {
         differ("......", ".......");
         differ("██████████▏         ", "███████████         ");
         differ("1714k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785", "1715k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785");
+    }
+
+    #[test]
+    fn glyphs_that_are_added_one_by_one_are_no_spinner() {
+        for (before, text, row) in
+            [("•", "••", "••"), ("a.py ..", "a.py ...", "..."), ("..F", "..F.", "."), ("x ·", "x ··", "··")]
+        {
+            assert_eq!(added_glyphs(before, text), row, "{before:?} to {text:?}");
+        }
+        for (before, text) in [("", "•"), ("•", "∙"), ("•", "• done"), ("waiting..", "waiting..."), ("(3s).", "(3s)..")]
+        {
+            assert_eq!(added_glyphs(before, text), "", "{before:?} to {text:?}");
+        }
     }
 
     #[test]

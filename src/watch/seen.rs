@@ -16,13 +16,23 @@ pub(super) struct Seen {
 impl Seen {
     /// Whether `text` is new; it is not from now on.
     pub(super) fn is_new(&mut self, text: &str) -> bool {
-        let hash = hash(text);
+        self.is_new_hash(hash(text))
+    }
+
+    /// The same for a text that is known by its hash.
+    pub(super) fn is_new_hash(&mut self, hash: u64) -> bool {
         let new = !self.young.contains(&hash) && !self.old.contains(&hash);
         if self.young.len() >= REMEMBERED {
             self.old = std::mem::take(&mut self.young);
         }
         self.young.insert(hash);
         new
+    }
+
+    /// From now on everything is new again.
+    pub(super) fn forget(&mut self) {
+        self.young.clear();
+        self.old.clear();
     }
 }
 

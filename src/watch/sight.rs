@@ -263,7 +263,7 @@ impl Sight {
     /// New lines count as they come: whether they say anything new is for the loop detector to judge.
     fn print(&mut self, now: Moment, text: &str, lines: &mut Lines, policy: &Policy) {
         let (loops, suspected, clocks) = (&mut self.loops, &mut self.suspected, &mut self.clocks);
-        let said_done = &mut self.said_done;
+        let (said_done, activity) = (&mut self.said_done, &mut self.activity);
         let screen = policy.activity == ActivityKind::Screen;
         lines.text(now, text, &mut |line| {
             if line.is_empty() {
@@ -271,6 +271,7 @@ impl Sight {
             }
             if screen && policy.counting.counts(line) {
                 clocks.progressed(now, line.trim());
+                activity.line_completed();
             }
             *said_done |= policy.done.as_ref().is_some_and(|done| done.is_match(line));
             suspected.extend(loops.line(now, line, &policy.loops));

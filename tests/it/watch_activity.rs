@@ -59,12 +59,49 @@ fn a_new_verb_now_and_then_is_decoration() {
 fn the_name_of_the_file_being_worked_on_is_work() {
     let file = |n: usize| ["alpha", "beta", "gamma"].map(|name| name.repeat(1 + n / 30)).concat();
     assert_eq!(after_two_minutes(|n| format!("\r\x1b[2K{} Checking {}", spin(n), file(n))), State::Active);
+    let krate = |n: usize| "abc".repeat(1 + n / 85);
+    let build = |n: usize| format!("\x1b[HRUN cargo build {}s\r\n  # Compiling {}\x1b[K", n / 10, krate(n));
+    assert_eq!(after_two_minutes(build), State::Active);
+}
+
+#[test]
+fn two_decorations_that_take_turns_are_no_work() {
+    let frame = |n: usize| {
+        let (verb, tip) = ("x".repeat(3 + n / 150), "y".repeat(3 + (n + 75) / 150));
+        format!("\x1b[H{} {verb} ({}s)\x1b[K\r\n  {tip}\x1b[K", spin(n), n / 10)
+    };
+    assert_eq!(after_two_minutes(frame), State::Stalled);
 }
 
 #[test]
 fn text_that_comes_back_is_old_news() {
     let tips = ["press h for help", "press q to quit", "press r to run"];
     assert_eq!(after_two_minutes(|n| format!("\x1b[H\x1b[2K{}", tips[n / 50 % 3])), State::Stalled);
+}
+
+#[test]
+fn a_completed_line_makes_room_for_the_same_again() {
+    let mut watched = Watched::new();
+    for _ in 0..3 {
+        watched.draws(seconds(400), seconds(4), |n| format!("\rcopied {n:3}%")).prints("\r\n");
+    }
+    for row in 1..4 {
+        watched.draws(seconds(300), seconds(10), |_| ".".to_owned()).prints(&format!(" [{}%]\r\n", row * 25));
+    }
+    assert_eq!(watched.states(), []);
+    watched.prints("waiting\r\n").draws(seconds(120), FRAME, |n| format!("\r{}", ["one", "two"][n / 50 % 2]));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
+fn glyphs_that_are_added_one_by_one_are_work() {
+    for glyph in ["·", "•", "●", "."] {
+        let mut watched = Watched::new();
+        watched.prints("3 workers\r\n").draws(seconds(900), seconds(10), |_| glyph.to_owned());
+        assert_eq!(watched.states(), [], "{glyph}");
+    }
+    assert_eq!(after_two_minutes(|n| format!("\r\x1b[K{}", "●".repeat(n % 10))), State::Stalled);
+    assert_eq!(after_two_minutes(|n| (if n == 0 { "still waiting" } else { "." }).to_owned()), State::Stalled);
 }
 
 #[test]
