@@ -51,6 +51,7 @@ mod tally;
 mod terminal;
 mod tree;
 mod typeahead;
+mod typing;
 mod whole_file;
 
 use std::collections::VecDeque;
@@ -410,16 +411,6 @@ impl Session {
         }
     }
 
-    /// Answers questions to a terminal that is not there.
-    fn answer(&mut self, bytes: &[u8]) {
-        let watcher = &mut self.watcher;
-        let answers = self.queries.answer(bytes, || watcher.cursor());
-        // Whoever asks without end and reads no answer gets no more of them.
-        if let (Some(pty), false, true) = (&self.pty, answers.is_empty(), self.keyboard.has_room()) {
-            self.keyboard.enter(pty.as_fd(), &answers);
-        }
-    }
-
     /// A reader that is gone is the command's affair: it gets what it would have got without us.
     fn check_sink(&mut self, index: usize) {
         if self.sinks[index].broken().is_none() || self.screen == Some(index) {
@@ -439,66 +430,6 @@ impl Session {
             }
         }
         self.sources.iter_mut().filter(mine).for_each(Source::close);
-    }
-
-    /// What the person typed.
-    fn read_terminal(&mut self) {
-        let (Some(terminal), Some(pty)) = (&self.terminal, &self.pty) else { return };
-        if !terminal.is_raw() {
-            // Given up in this very turn: what is typed now is for somebody else.
-            return;
-        }
-        if !terminal.is_ours() {
-            // Somebody has taken it without a word, and whoever reads from the background is stopped for it.
-            return self.go_to_back();
-        }
-        let mut buffer = [0; 4096];
-        match nix::unistd::read(terminal, &mut buffer) {
-            Err(Errno::EAGAIN | Errno::EINTR) => {}
-            Ok(0) if !terminal.is_gone() => {
-                // Somebody has set it to whole lines, and this was the end-of-file of one.
-                terminal.insist();
-                self.type_end(1);
-            }
-            Ok(0) | Err(_) => self.hang_up(),
-            Ok(count) => {
-                let typed = &buffer[..count];
-                if self.prompt.as_ref().is_some_and(Prompt::is_shown) {
-                    return self.answer_prompt(typed);
-                }
-                // Before the keys arrive: the command may be gone right after.
-                let signals = job::signals_typed(pty, self.group, typed, &mut self.literal);
-                self.dismissed |= !signals.is_empty();
-                self.keyboard.enter(pty.as_fd(), typed);
-                self.spread(&signals);
-                self.observe(&Observation::Typed(typed));
-            }
-        }
-    }
-
-    /// Our own standard input, typed into the command's terminal.
-    fn read_stdin(&mut self) {
-        let Some(pty) = &self.pty else { return };
-        let mut buffer = [0; 4096];
-        match nix::unistd::read(terminal::STANDARD[0], &mut buffer) {
-            Err(Errno::EAGAIN | Errno::EINTR) => {}
-            Ok(0) | Err(_) => {
-                self.type_stdin = false;
-                // Twice: the first ends a line that was not finished.
-                self.type_end(2);
-            }
-            Ok(count) => self.keyboard.enter(pty.as_fd(), &buffer[..count]),
-        }
-    }
-
-    /// Types the key that stands for the end of the input, so many times.
-    fn type_end(&mut self, times: usize) {
-        if let Some(pty) = &self.pty
-            && let Ok(settings) = pty.settings()
-        {
-            let end = settings.control_chars[nix::sys::termios::SpecialCharacterIndices::VEOF as usize];
-            self.keyboard.enter(pty.as_fd(), &[end].repeat(times));
-        }
     }
 
     /// Tells the watcher, and does what it says.

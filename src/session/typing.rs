@@ -1,0 +1,81 @@
+//! What is typed into the command's terminal: by the person, from our own standard input, as an answer to a question.
+
+use std::os::fd::AsFd;
+
+use nix::errno::Errno;
+use nix::sys::termios::SpecialCharacterIndices as Key;
+
+use super::prompt::Prompt;
+use super::{Observation, Session, job, terminal};
+
+impl Session {
+    /// What the person typed.
+    pub(super) fn read_terminal(&mut self) {
+        let (Some(terminal), Some(pty)) = (&self.terminal, &self.pty) else { return };
+        if !terminal.is_raw() {
+            // Given up in this very turn: what is typed now is for somebody else.
+            return;
+        }
+        if !terminal.is_ours() {
+            // Somebody has taken it without a word, and whoever reads from the background is stopped for it.
+            return self.go_to_back();
+        }
+        let mut buffer = [0; 4096];
+        match nix::unistd::read(terminal, &mut buffer) {
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            Ok(0) if !terminal.is_gone() => {
+                // Somebody has set it to whole lines, and this was the end-of-file of one.
+                terminal.insist();
+                self.type_end(1);
+            }
+            Ok(0) | Err(_) => self.hang_up(),
+            Ok(count) => {
+                let typed = &buffer[..count];
+                if self.prompt.as_ref().is_some_and(Prompt::is_shown) {
+                    return self.answer_prompt(typed);
+                }
+                // Before the keys arrive: the command may be gone right after.
+                let signals = job::signals_typed(pty, self.group, typed, &mut self.literal);
+                self.dismissed |= !signals.is_empty();
+                self.keyboard.enter(pty.as_fd(), typed);
+                self.spread(&signals);
+                self.observe(&Observation::Typed(typed));
+            }
+        }
+    }
+
+    /// Our own standard input, typed into the command's terminal.
+    pub(super) fn read_stdin(&mut self) {
+        let Some(pty) = &self.pty else { return };
+        let mut buffer = [0; 4096];
+        match nix::unistd::read(terminal::STANDARD[0], &mut buffer) {
+            Err(Errno::EAGAIN | Errno::EINTR) => {}
+            Ok(0) | Err(_) => {
+                self.type_stdin = false;
+                // Twice: the first ends a line that was not finished.
+                self.type_end(2);
+            }
+            Ok(count) => self.keyboard.enter(pty.as_fd(), &buffer[..count]),
+        }
+    }
+
+    /// Types the key that stands for the end of the input, so many times.
+    fn type_end(&mut self, times: usize) {
+        if let Some(pty) = &self.pty
+            && let Ok(settings) = pty.settings()
+        {
+            let end = settings.control_chars[Key::VEOF as usize];
+            self.keyboard.enter(pty.as_fd(), &[end].repeat(times));
+        }
+    }
+
+    /// Answers questions to a terminal that is not there.
+    pub(super) fn answer(&mut self, bytes: &[u8]) {
+        let watcher = &mut self.watcher;
+        let answers = self.queries.answer(bytes, || watcher.cursor());
+        // Whoever asks without end and reads no answer gets no more of them.
+        if let (Some(pty), false, true) = (&self.pty, answers.is_empty(), self.keyboard.has_room()) {
+            self.keyboard.enter(pty.as_fd(), &answers);
+        }
+    }
+}
