@@ -375,9 +375,10 @@ pub struct LadderArgs {
 
     /// The whole ladder for a silent command: steps with commas between, instead of the options above
     ///
-    /// The steps are warn, nudge or nudge:TEXT, wait:DUR, key:NAME, int, term, hup, quit, kill, signal:NAME, run:SHELL, prompt,
+    /// The steps are warn, nudge[:TEXT], wait:DUR, key:NAME, int, term, hup, quit, kill, signal:NAME, run:SHELL, prompt,
     /// relaunch and stop; a comma in a text is written \,. The man page says more of each, under LADDERS.
     #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
+    #[allow(rustdoc::broken_intra_doc_links, reason = "the brackets are read by people")]
     pub on_idle: Option<LadderArg>,
 
     /// The ladder for a command that loops; by default a warning
