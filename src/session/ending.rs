@@ -22,11 +22,9 @@ use crate::watch::{Event, Moment, Stream};
 /// what comes after is from those it left behind.
 const MOST_LEFT: u64 = 2 * 1024 * 1024;
 
-/// How long killed processes may take to disappear before they are reported as staying.
+/// How long killed processes may take to disappear before they are reported as staying, and readers of what we have ended
+/// to take anything.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// A command that ends this soon after its reader has left has hardly been told so.
-const UNAWARE: Duration = Duration::from_millis(100);
 
 /// What is left of a session.
 pub struct End {
@@ -132,7 +130,7 @@ impl Session {
         let clients: Vec<_> = self.records.control.iter().flat_map(Server::watched).collect();
         let mut fds = vec![PollFd::new(fd, PollFlags::POLLOUT), PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
         fds.extend(clients.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)));
-        let polled = poll(&mut fds, self.patience());
+        let polled = poll(&mut fds, self.left());
         if polled == Ok(0) {
             if self.reason.is_none() && !self.give_up {
                 self.reason = Some(Reason::Timeout);
@@ -140,6 +138,7 @@ impl Session {
             self.give_up = true;
             return false;
         }
+        let takes = polled.is_ok() && fds[0].any().unwrap_or(false);
         let signalled = polled.is_ok() && fds[1].any().unwrap_or(false);
         let asked = fds[2..].iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
         let asked: Vec<_> = clients.iter().map(|(which, ..)| *which).zip(asked).collect();
@@ -156,35 +155,32 @@ impl Session {
             return false;
         }
         self.sinks[sink].flush();
+        // Whoever takes something, however slowly, gets its time anew; whoever only asks does not give it any.
+        let until = self.clock.now() + PATIENCE;
+        self.patience = if takes { Some(until) } else { self.patience.or(Some(until)) };
         self.sinks[sink].broken().is_none()
     }
 
-    /// How long a reader may take that has stopped. What we have ended does not wait for it long.
-    fn patience(&self) -> PollTimeout {
-        let left = |limit: Duration| limit.saturating_sub(self.clock.now().since_start());
-        let patience = match (self.reason, self.give_up) {
-            (_, true) => Some(Duration::ZERO),
-            (Some(_), false) => Some(Duration::from_secs(2)),
-            (None, false) => self.watcher.policy().timeout.map(left),
+    /// How long a reader may still take that has stopped. What we have ended does not wait for it long.
+    fn left(&self) -> PollTimeout {
+        let now = self.clock.now();
+        let until = match (self.reason, self.give_up) {
+            (_, true) => Some(now),
+            (Some(_), false) => Some(self.patience.unwrap_or(now + PATIENCE)),
+            (None, false) => self.watcher.policy().timeout.map(|limit| Moment::START + limit),
         };
-        let longest = |patience| PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
-        patience.map_or(PollTimeout::NONE, longest)
+        let left = |until: Moment| PollTimeout::try_from(until.since(now)).unwrap_or(PollTimeout::MAX);
+        until.map_or(PollTimeout::NONE, left)
     }
 
     /// How a command has ended that may not know that the last of its output went nowhere: without us it would have been
     /// told when it wrote it, and would hardly have called that a success.
     fn without_losses(&mut self, status: Status) -> Outcome {
-        let unaware = self.lost_reader.is_none_or(|at| self.clock.now().since(at) < UNAWARE);
         let losses = self.sinks.iter().enumerate().filter_map(|(index, sink)| Some((index, sink.broken()?)));
-        let losses: Vec<_> = losses.filter(|(index, _)| self.screen != Some(*index)).collect();
+        // That a reader has left is no loss: it wanted no more.
+        let losses = losses.filter(|(index, error)| self.screen != Some(*index) && *error != Errno::EPIPE);
         let mut outcome = Outcome::Itself(status);
-        for (index, error) in losses {
-            if error == Errno::EPIPE {
-                if unaware && status == Status::Code(0) {
-                    outcome = Outcome::Itself(Status::Signal(Signal::PIPE));
-                }
-                continue;
-            }
+        for (index, error) in losses.collect::<Vec<_>>() {
             let errors = self.sources.iter().any(|source| source.sink == index && source.stream == Stream::Stderr);
             let name = if errors { "error" } else { "output" };
             self.tell(Say::Warnings, Tone::Act, &format!("cannot write to standard {name}: {}", error.desc()));

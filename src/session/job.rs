@@ -50,9 +50,9 @@ impl Session {
         }
     }
 
-    /// Whom to signal where the tree is not known: the command's process group, or itself where one of us is in that.
+    /// Whom to signal where the tree is not known.
     pub(super) fn target(&self) -> i32 {
-        if self.place.is_apart() { -self.group } else { self.child }
+        self.place.target(self.group, self.child)
     }
 
     /// Signals the command's process group at once, without the detour over the monitor.
@@ -130,8 +130,16 @@ impl Session {
             self.monitor.link.order(Order::SignalGroup(Signal::CONT));
             return;
         }
-        if place::is_orphaned() || self.watcher.ending_reason().is_some() {
-            // There is no shell to see it and to continue us, or nobody wants it continued. To us it is silent.
+        if place::is_orphaned() {
+            // No shell is there to see it and to continue us, so the kernel would not have let a key stop it where we
+            // stand. If it wanted to be stopped, or wants the terminal, it is silent to us.
+            if signal == Signal::TSTP {
+                self.monitor.link.order(Order::SignalGroup(Signal::CONT));
+            }
+            return;
+        }
+        if self.watcher.is_ending() {
+            // Nobody wants it continued.
             return;
         }
         let was_raw = self.terminal.as_ref().is_some_and(Terminal::is_raw);
@@ -175,7 +183,7 @@ impl Session {
             // A key stops the whole process group, and so do we.
             let _ = kill(Pid::from_raw(0), number);
         }
-        // Here we stand until somebody continues us; where no shell could, the kernel does not stop us at all.
+        // Here we stand until somebody continues us.
         let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&mask), None);
         if let Some(before) = before {
             // SAFETY: `before` is the action that was in place a moment ago.

@@ -172,8 +172,8 @@ struct Session {
     dismissed: bool,
     /// The same while it was ending or over: whatever the outcome, that was the last word.
     last_word: bool,
-    /// When whoever read what it prints had left.
-    lost_reader: Option<Moment>,
+    /// How long whoever takes nothing is waited for, while it is.
+    patience: Option<Moment>,
     /// Nobody takes what is left to be written.
     give_up: bool,
     gaps: Gaps,
@@ -421,10 +421,7 @@ impl Session {
             // A pipe does it by itself once it is closed; a terminal gives no signal, so we do, and before the command
             // can see an error instead.
             match self.sinks[index].broken() {
-                Some(Errno::EPIPE) => {
-                    self.lost_reader.get_or_insert(self.clock.now());
-                    self.signal_group(Signal::PIPE);
-                }
+                Some(Errno::EPIPE) => self.signal_group(Signal::PIPE),
                 Some(Errno::EFBIG) => self.signal_group(Signal::XFSZ),
                 _ => {}
             }
@@ -490,10 +487,9 @@ impl Session {
             (Signal::WINCH, Origin::Kernel) => self.resize(),
             (Signal::CONT, _) => self.continued(),
             (Signal::HUP, _) if self.terminal.as_ref().is_some_and(Terminal::is_gone) => {
-                // Those in the foreground hear of it from their terminal; as from ours, nobody else does.
-                let in_front = self.pty.as_ref().and_then(Pty::foreground) == Some(self.group);
                 self.hang_up();
-                if origin == Origin::Process && !in_front {
+                // Whoever leads a session hears of it from its terminal. Of others only the monitor would.
+                if self.place != Place::SessionLeader {
                     self.monitor.link.order(Order::SignalGroup(signal));
                 }
             }

@@ -209,7 +209,7 @@ impl Watchman {
     fn end_everything(&self, outer: Option<&(OwnedFd, Termios)>) {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
         // The command itself may be gone already, by the hangup that came before we noticed; the rest is not.
-        let target = if self.newcomer.place.is_apart() { -self.group } else { self.child };
+        let target = self.newcomer.place.target(self.group, self.child);
         for _ in 0..100 {
             let _ = send(target, Signal::KILL);
             tree::signal_all(own, target, Signal::KILL);

@@ -34,9 +34,12 @@ impl Place {
         Self::Job { leads }
     }
 
-    /// Whether the command's process group has nobody of ours in it, so that it can be signalled as a whole.
-    pub const fn is_apart(self) -> bool {
-        matches!(self, Self::SessionLeader | Self::Job { .. })
+    /// Whom to signal to reach the command, for kill(2): its process group, or itself where one of us is in that.
+    pub const fn target(self, group: i32, child: i32) -> i32 {
+        match self {
+            Self::SessionLeader | Self::Job { .. } => -group,
+            Self::Ours | Self::Orphaned => child,
+        }
     }
 }
 

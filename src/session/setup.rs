@@ -278,7 +278,7 @@ impl Session {
             kills: config.policy.ending.kill_after.is_some(),
             dismissed: false,
             last_word: false,
-            lost_reader: None,
+            patience: None,
             give_up: false,
             gaps: Gaps::new(Clock::suspended()),
             finished: false,
@@ -323,7 +323,8 @@ fn surroundings() -> Surroundings {
         (nature, _) => nature,
     };
     let [stdin, stdout, stderr] = &streams;
-    Surroundings { stdin: own(stdin), stdout: own(stdout), stderr: own(stderr), same: stdout.is_same(stderr) }
+    let leads = nix::unistd::getpgrp() == nix::unistd::getpid();
+    Surroundings { stdin: own(stdin), stdout: own(stdout), stderr: own(stderr), same: stdout.is_same(stderr), leads }
 }
 
 /// A descriptor of ours that was looked at.

@@ -104,7 +104,6 @@ impl Shells {
                 end(&running.child);
             }
             let status = match running.child.try_wait() {
-                Ok(None) if !late => return true,
                 // It may take its time to go, in a call that nothing interrupts; it is buried when it has.
                 Ok(_) if late => Ok(Err("it took too long".to_owned())),
                 Ok(None) => return true,

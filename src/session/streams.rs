@@ -32,6 +32,8 @@ pub struct Surroundings {
     pub stderr: Own,
     /// Standard error goes where standard output goes.
     pub same: bool,
+    /// We lead our process group: no script shares the terminal with us.
+    pub leads: bool,
 }
 
 /// What the command reads from.
@@ -118,8 +120,8 @@ impl Plan {
             stderr,
             pty,
             type_stdin: stdin == Stdin::Pty && matches!(own.stdin, Own::Pipe | Own::Socket | Own::File),
-            on_demand: own.stdin != Own::Terminal
-                || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Pipe | Own::Socket)),
+            on_demand: !own.leads && own.stdin != Own::Terminal
+                || [own.stdin, own.stdout, own.stderr].iter().any(|own| matches!(own, Own::Pipe | Own::Socket)),
         }
     }
 }
@@ -129,8 +131,9 @@ mod tests {
     use super::*;
 
     const ATTENDED: Surroundings =
-        Surroundings { stdin: Own::Terminal, stdout: Own::Terminal, stderr: Own::Terminal, same: true };
-    const CI: Surroundings = Surroundings { stdin: Own::File, stdout: Own::Pipe, stderr: Own::Pipe, same: false };
+        Surroundings { stdin: Own::Terminal, stdout: Own::Terminal, stderr: Own::Terminal, same: true, leads: true };
+    const CI: Surroundings =
+        Surroundings { stdin: Own::File, stdout: Own::Pipe, stderr: Own::Pipe, same: false, leads: false };
 
     #[test]
     fn in_a_terminal_everything_is_the_terminal() {
@@ -175,7 +178,7 @@ mod tests {
 
     #[test]
     fn closed_streams_stay_closed() {
-        let own = Surroundings { stdin: Own::Closed, stdout: Own::Closed, stderr: Own::Terminal, same: false };
+        let own = Surroundings { stdin: Own::Closed, stdout: Own::Closed, same: false, ..ATTENDED };
         for pty in [Pty::Always, Pty::Mirror, Pty::Never] {
             let plan = Plan::new(pty, Stdin::Auto, false, own);
             assert_eq!((plan.stdin, plan.stdout), (Input::Closed, Output::Closed));
@@ -188,8 +191,12 @@ mod tests {
         assert!(Plan::new(Pty::Always, Stdin::Auto, false, own).on_demand);
         let own = Surroundings { stdout: Own::File, same: false, ..ATTENDED };
         assert!(!Plan::new(Pty::Always, Stdin::Auto, false, own).on_demand);
-        let own = Surroundings { stdin: Own::Null, ..ATTENDED };
-        assert!(Plan::new(Pty::Always, Stdin::Auto, false, own).on_demand);
+        for (stdin, leads, on_demand) in
+            [(Own::Null, false, true), (Own::Null, true, false), (Own::Terminal, false, false)]
+        {
+            let own = Surroundings { stdin, leads, ..ATTENDED };
+            assert_eq!(Plan::new(Pty::Always, Stdin::Auto, false, own).on_demand, on_demand);
+        }
     }
 
     #[test]

@@ -205,9 +205,12 @@ fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 /// The same; none where it cannot be opened. Another user's, after su, cannot be by its name, but as the one that
 /// controls us.
 pub fn reopen_alone(fd: BorrowedFd<'_>) -> Option<OwnedFd> {
+    if !isatty(fd).unwrap_or(false) {
+        return None;
+    }
     let by_name = ttyname(fd).map_err(io::Error::from).and_then(|name| open(&name));
     let controls_us = || tcgetsid(fd).is_ok_and(|session| getsid(None) == Ok(session));
-    let file = by_name.ok().or_else(|| open("/dev/tty".as_ref()).ok().filter(|_| controls_us()))?;
+    let file = by_name.ok().or_else(|| if controls_us() { open("/dev/tty".as_ref()).ok() } else { None })?;
     Some(file.into())
 }
 

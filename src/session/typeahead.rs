@@ -44,7 +44,8 @@ pub fn take(fd: &impl AsFd, settings: &Termios) -> io::Result<Vec<u8>> {
 /// Takes what waits in our own terminal while it is raw, as it would have come had it not been.
 pub fn take_late(terminal: &Terminal) -> Vec<u8> {
     let mut late = Vec::new();
-    while let Ok(Some(typed)) = read(terminal)
+    while is_ready(terminal).unwrap_or(false)
+        && let Ok(Some(typed)) = read(terminal)
         && !typed.is_empty()
     {
         late.extend(typed);

@@ -17,8 +17,9 @@ impl Session {
             return;
         }
         if !terminal.is_ours() {
-            // Somebody has taken it without a word, and whoever reads from the background is stopped for it.
-            return self.go_to_back();
+            // Somebody has taken it without a word, and whoever reads from the background is stopped for it. Or it is
+            // nobody's any more.
+            return if terminal.is_gone() { self.hang_up() } else { self.go_to_back() };
         }
         let mut buffer = [0; 4096];
         match nix::unistd::read(terminal, &mut buffer) {

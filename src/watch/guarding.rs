@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::{Answer, Guard, Moment};
+use super::{Answer, Guard, Moment, Policy};
 
 /// How often guards that speak are asked again, within these bounds.
 const OFTEN: Duration = Duration::from_secs(1);
@@ -26,6 +26,11 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
+    /// Those of a command that has `printed` something or not.
+    pub(super) fn new(policy: &Policy, printed: bool, since: Moment) -> Self {
+        Self { idle: policy.silence(printed).unwrap_or_default(), cap: policy.max_idle, since }
+    }
+
     /// When the cap is reached.
     fn capped(self) -> Option<Moment> {
         self.cap.map(|cap| self.since + cap.max(self.idle))

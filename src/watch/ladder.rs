@@ -11,6 +11,7 @@
 
 use std::time::Duration;
 
+use super::clocks::Clocks;
 use super::guarding::{Bounds, Guarding, Ruling};
 use super::nudge::{Next, Nudge, Shown};
 use super::screen::Cursor;
@@ -86,8 +87,7 @@ impl Situation<'_> {
     }
 
     fn bounds(&self) -> Bounds {
-        let idle = self.policy.silence(self.byte.is_some()).unwrap_or_default();
-        Bounds { idle, cap: self.policy.max_idle, since: self.since }
+        Bounds::new(self.policy, self.byte.is_some(), self.since)
     }
 
     /// Guards speak for silence, also for what only looks like a question. A blocked read is certain.
@@ -209,6 +209,11 @@ impl Ladder {
                 busy.then(|| "another nudge is being typed".to_owned())
             }
         }
+    }
+
+    /// Whether the command is being ended.
+    pub(super) const fn is_ending(&self) -> bool {
+        self.fate.is_some()
     }
 
     /// Whether everything was done to end the command.
@@ -468,11 +473,17 @@ impl Ladder {
     }
 
     /// When to come back if nothing happens before.
-    pub(super) fn deadline(&self, policy: &Policy, since: Moment, done: Option<Moment>, now: Moment) -> Option<Moment> {
+    pub(super) fn deadline(
+        &self,
+        policy: &Policy,
+        clocks: &Clocks,
+        done: Option<Moment>,
+        now: Moment,
+    ) -> Option<Moment> {
         if let Some(fate) = self.fate {
             return policy.ending.kill_after.filter(|_| !fate.killed).map(|after| fate.asked + after);
         }
-        let bounds = Bounds { idle: policy.idle.unwrap_or_default(), cap: policy.max_idle, since };
+        let bounds = Bounds::new(policy, clocks.byte.is_some(), clocks.progress);
         let episode = self.episode.as_ref();
         let typing = self.nudge.is_some() || self.asked.is_some();
         let soon = typing.then(|| now + Duration::from_millis(100));
@@ -480,7 +491,7 @@ impl Ladder {
             self.held,
             self.signaled.map(|signaled| signaled.until),
             soon,
-            done.map(|done| done.max(since) + policy.done_idle),
+            done.map(|done| done.max(clocks.progress) + policy.done_idle),
             episode.map(|episode| episode.due),
             episode.and_then(|episode| episode.prompt),
             episode.and_then(|episode| episode.guarding.deadline(bounds)),

@@ -169,7 +169,7 @@ impl Watcher {
         let facts = self.facts().moments();
         let looks = self.looking.asked.map(|asked| asked + ANSWER);
         let repeats = self.sight.loops.deadline(self.now, &self.policy.loops);
-        let ladder = self.ladder.deadline(&self.policy, self.sight.clocks.progress, self.done, self.now);
+        let ladder = self.ladder.deadline(&self.policy, &self.sight.clocks, self.done, self.now);
         facts
             .chain(
                 [self.sight.deadline(), looks, self.first_look(), self.next_look(), repeats, ladder]
@@ -199,6 +199,11 @@ impl Watcher {
     /// Why this order cannot be carried out now, if so.
     pub fn refusal(&self, order: &Order) -> Option<String> {
         if self.exited { Some("the command has ended".to_owned()) } else { self.ladder.refusal(order) }
+    }
+
+    /// Whether the command is being ended, whatever it still does.
+    pub const fn is_ending(&self) -> bool {
+        self.ladder.is_ending()
     }
 
     /// How long nothing that counts has changed.

@@ -151,16 +151,20 @@ fn a_terminal_that_nobody_reads_holds_nobody_up_in_whatever_way_it_is_written_to
     }
 }
 
+/// More than a pipe holds, and less than would keep the command itself from its end.
+const TOO_MUCH: &str = "head -c 100000 /dev/zero | tr '\\0' x";
+
 #[test]
 fn what_waits_for_its_reader_after_the_end_answers_and_keeps_its_limit() {
-    // More than a pipe holds, and less than would keep the command itself from its end.
-    let script = "head -c 100000 /dev/zero | tr '\\0' x";
-    let mut run = Run::sh(&["--timeout", "4s"], script).in_pipes();
+    let mut run = Run::sh(&[], TOO_MUCH).in_pipes();
     let pid = run.pid().to_string();
     until("an answer", || {
         let status = Run::bare(&[program(), "ctl", "status", "--json", &pid]).output();
         String::from_utf8_lossy(&status.stdout).contains(r#""state":"exited""#)
     });
+    run.signal(libc::SIGTERM);
+    until("its end", || run.has_ended());
+    let mut run = Run::sh(&["--timeout", "1s"], TOO_MUCH).in_pipes();
     until("its end", || run.has_ended());
     assert_eq!(run.finish_bytes().1.code(), Some(124));
 }

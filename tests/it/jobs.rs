@@ -316,3 +316,16 @@ fn what_bash_substitutes_can_ask_its_user() {
     run.until("its turn", |run| !run.settings().output_flags.contains(OutputFlags::OPOST));
     run.enter("hello\n").wait_for("it says pid=").wait_for("got hello").enter("exit\n").finish_bytes();
 }
+
+#[test]
+fn a_stop_key_where_nobody_could_continue_it_stops_nothing() {
+    for prefix in ["", "$IW --"] {
+        let script = format!("echo x | {prefix} sh -c 'read line </dev/tty; echo got $line'; :");
+        let mut run = Run::script("sh", &script).in_terminal();
+        if !prefix.is_empty() {
+            run.until("its turn", |run| run.settings() != run.found());
+        }
+        run.enter("\x1a").enter("hello\n").wait_for("got hello");
+        assert!(run.finish().1.success());
+    }
+}

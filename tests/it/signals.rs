@@ -101,3 +101,17 @@ fn what_ends_the_command_ends_those_it_has_started() {
         }
     }
 }
+
+#[test]
+fn a_hangup_reaches_the_command_of_a_script_too() {
+    for command in ["exec sleep 300", "exec cat"] {
+        for prefix in ["", "$IW --"] {
+            let script = format!("{prefix} sh -c 'echo pid=$$\";\"; {command}'; :");
+            let mut run = Run::script("sh", &script).in_terminal();
+            let pid = run.number("pid");
+            run.hang_up();
+            crate::support::until_gone(pid);
+            run.finish_bytes();
+        }
+    }
+}

@@ -203,7 +203,7 @@ enum Keys {
 fn read_keys(screen: &Screen) -> Keys {
     if !screen.terminal.is_ours() {
         // Whoever reads from the background is stopped for it.
-        return Keys::Suspend;
+        return if screen.terminal.is_gone() { Keys::Quit } else { Keys::Suspend };
     }
     let mut buffer = [0; 64];
     match nix::unistd::read(&screen.terminal, &mut buffer) {
