@@ -26,6 +26,7 @@ mod monitor;
 mod notes;
 mod notify;
 mod outlet;
+mod passing;
 mod pause;
 mod perform;
 mod place;
@@ -59,7 +60,6 @@ use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use nix::errno::Errno;
 use nix::poll::PollFlags;
 
 pub use inherited::prepare_process;
@@ -84,7 +84,7 @@ use self::pty::Pty;
 use self::queries::Queries;
 use self::ready::Watched;
 use self::records::Records;
-use self::relay::{Found, Keyboard, Passed, Source};
+use self::relay::{Keyboard, Passed, Source};
 use self::shell::Shells;
 use self::signals::Origin;
 use crate::control::{Server, TRY_AGAIN};
@@ -307,16 +307,6 @@ impl Session {
         }
     }
 
-    /// A reader has room again: what the command has printed meanwhile is there, most likely, without asking first.
-    fn go_on(&mut self, sink: usize) {
-        for index in 0..self.sources.len() {
-            let source = &self.sources[index];
-            if source.sink == sink && !source.is_closed() && !self.is_held(source) {
-                self.pass_on(index);
-            }
-        }
-    }
-
     /// What the monitor has to say.
     fn hear(&mut self) {
         match self.monitor.link.next_news() {
@@ -340,93 +330,6 @@ impl Session {
                 self.ended = Some(Status::Signal(Signal::KILL));
             }
         }
-    }
-
-    /// Passes on what the command printed and looks at it.
-    fn relay(&mut self, index: usize) -> Found {
-        let found = self.pass_on(index);
-        self.understand();
-        found
-    }
-
-    /// Passes on what the command printed. Looks at it too, unless more is to come at once: from a command that is in the
-    /// middle of something, or as soon as a reader that has enough for the moment has not. Then all that is looked at
-    /// together.
-    fn pass_on(&mut self, index: usize) -> Found {
-        if !self.passed.is_from(index) {
-            self.understand();
-        }
-        if self.shared && self.sources[index].is_terminal() {
-            self.share_output();
-        }
-        let (source, now) = (&self.sources[index], self.clock.now());
-        let (sink, busy) = (source.sink, source.is_busy(now));
-        let found = match source.fd(self.pty.as_ref()) {
-            Some(fd) => self.passed.pass(fd, index, now, busy, &mut self.sinks[sink]),
-            None => Found::End,
-        };
-        let more_to_come = found == Found::Full || found == Found::Dry && busy;
-        if !more_to_come || self.passed.is_full() {
-            self.understand();
-        }
-        self.check_sink(sink);
-        if found == Found::End {
-            self.end_of(index);
-        }
-        self.sources[index].was_read(self.clock.now());
-        found
-    }
-
-    /// Looks at what was passed on: what it leaves the terminal in, and what the watcher makes of it.
-    fn understand(&mut self) {
-        let passed = std::mem::take(&mut self.passed);
-        if let Some((index, bytes)) = passed.bytes() {
-            let Source { stream, answer, .. } = self.sources[index];
-            self.records.tally.output += bytes.len() as u64;
-            if self.sources[index].is_terminal() {
-                self.modes.follow(bytes);
-                if let Some(mut drawn) = self.drawn.take() {
-                    drawn.add(bytes, self.modes.is_alternate(), self.screen_size());
-                    self.drawn = Some(drawn);
-                }
-                self.show_prompt();
-            }
-            if let Some(heartbeat) = &mut self.heartbeat {
-                heartbeat.printed(self.clock.now(), stream, bytes);
-            }
-            self.observe(&Observation::Output { stream, bytes });
-            if answer {
-                self.answer(bytes);
-            }
-        }
-        self.passed = passed.seen();
-    }
-
-    /// Nobody can write to this source any more, so whoever reads from its sink has to learn that.
-    fn end_of(&mut self, index: usize) {
-        let (sink, is_terminal) = (self.sources[index].sink, self.sources[index].is_terminal());
-        self.sources[index].close();
-        if !is_terminal && self.sources.iter().all(|source| source.sink != sink || source.is_closed()) {
-            self.sinks[sink].close();
-        }
-    }
-
-    /// A reader that is gone is the command's affair: it gets what it would have got without us.
-    fn check_sink(&mut self, index: usize) {
-        if self.sinks[index].broken().is_none() || self.screen == Some(index) {
-            return;
-        }
-        let mine = |source: &&mut Source| source.sink == index && !source.is_terminal();
-        if self.sources.iter_mut().filter(mine).any(|source| source.side().is_some()) {
-            // A pipe does it by itself once it is closed; a terminal gives no signal, so we do, and before the command
-            // can see an error instead.
-            match self.sinks[index].broken() {
-                Some(Errno::EPIPE) => self.signal_group(Signal::PIPE),
-                Some(Errno::EFBIG) => self.signal_group(Signal::XFSZ),
-                _ => {}
-            }
-        }
-        self.sources.iter_mut().filter(mine).for_each(Source::close);
     }
 
     /// Tells the watcher, and does what it says.

@@ -73,6 +73,7 @@ mod screen;
 mod seen;
 mod sieve;
 mod sight;
+mod situation;
 mod state;
 mod step;
 mod verdict;

@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use super::contain::contained;
-use super::ladder::{Ladder, Situation};
+use super::ladder::Ladder;
 use super::sight::Sight;
+use super::situation::Situation;
 use super::verdict::{Facts, Reading};
 use super::words::span;
 use super::{Action, Answer, Event, Guard, Look, Moment, Observation, Order, Picture, Policy, State};
