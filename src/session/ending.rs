@@ -72,13 +72,18 @@ impl Session {
         // hangup for those who live on.
         bury(&self.monitor);
         self.finished = true;
+        let mut lost = None;
         let outcome = match (self.reason, self.ended) {
             (Some(reason), status) => Outcome::Ended(reason, status.unwrap_or(Status::Signal(Signal::KILL))),
-            (None, Some(status)) => self.without_losses(status),
+            (None, Some(status)) => {
+                lost = self.lost_output();
+                let unaware = lost.is_some() && status == Status::Code(0);
+                if unaware { Outcome::Ended(Reason::Error, status) } else { Outcome::Itself(status) }
+            }
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         };
         self.report(&ended(outcome, exit));
-        self.records.last_words = self.reason.and_then(|_| self.notes.take_unsaid());
+        self.records.last_words = lost.or_else(|| self.reason.and_then(|_| self.notes.take_unsaid()));
         // Until the next run catches them, or we are gone, signals wait.
         let _ = Signals::hold_back();
         self.last_word |= self.signals.arrived().iter().any(|(signal, origin)| signal.ends() && *origin != Origin::Own);
@@ -173,22 +178,15 @@ impl Session {
         until.map_or(PollTimeout::NONE, left)
     }
 
-    /// How a command has ended that may not know that the last of its output went nowhere: without us it would have been
-    /// told when it wrote it, and would hardly have called that a success.
-    fn without_losses(&mut self, status: Status) -> Outcome {
-        let losses = self.sinks.iter().enumerate().filter_map(|(index, sink)| Some((index, sink.broken()?)));
-        // That a reader has left is no loss: it wanted no more.
-        let losses = losses.filter(|(index, error)| self.screen != Some(*index) && *error != Errno::EPIPE);
-        let mut outcome = Outcome::Itself(status);
-        for (index, error) in losses.collect::<Vec<_>>() {
-            let errors = self.sources.iter().any(|source| source.sink == index && source.stream == Stream::Stderr);
-            let name = if errors { "error" } else { "output" };
-            self.tell(Say::Warnings, Tone::Act, &format!("cannot write to standard {name}: {}", error.desc()));
-            if status == Status::Code(0) {
-                outcome = Outcome::Ended(Reason::Error, status);
-            }
-        }
-        outcome
+    /// What of the output could not be written, in words. The command need not know: without us it would have been told
+    /// when it wrote that, and would hardly have called it a success. That a reader has left is no loss.
+    fn lost_output(&self) -> Option<String> {
+        let broken = self.sinks.iter().enumerate().filter_map(|(index, sink)| Some((index, sink.broken()?)));
+        let mut losses = broken.filter(|(index, error)| self.screen != Some(*index) && *error != Errno::EPIPE);
+        let (index, error) = losses.next()?;
+        let errors = self.sources.iter().any(|source| source.sink == index && source.stream == Stream::Stderr);
+        let name = if errors { "error" } else { "output" };
+        Some(format!("cannot write to standard {name}: {}", error.desc()))
     }
 
     /// Ends whoever of the tree is left, and says who could not be ended.

@@ -248,6 +248,11 @@ fn output_that_cannot_be_written_is_no_success() {
         assert_eq!(output.status.code(), Some(125), "{script}");
         let said = crate::support::stderr(&output);
         assert!(said.contains("cannot write to standard output: No space left on device"), "{said}");
+        let shown = Run::script("sh", &format!("$IW -- sh -c '{script}' >/dev/full; echo \"code $?\""))
+            .in_terminal()
+            .finish()
+            .0;
+        assert!(shown.contains("cannot write to standard output") && shown.contains("code 125"), "{shown}");
     }
     // Its own status says enough.
     let output = Run::script("sh", "$IW -- sh -c 'echo important; exit 7' >/dev/full").output();
