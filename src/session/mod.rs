@@ -183,12 +183,14 @@ struct Session {
     queue: VecDeque<Action>,
     /// Somebody further up is at it.
     performing: bool,
-    /// What was passed on and not looked at yet.
+    /// Keys that were passed on and not looked at yet.
+    typed: Vec<u8>,
+    /// What was printed, passed on and not looked at yet: after those keys.
     passed: Passed,
 }
 
 /// If nothing more comes within this, what was passed on is looked at.
-const A_MOMENT: Duration = Duration::from_millis(2);
+const A_MOMENT: Duration = Duration::from_millis(1);
 /// A reader that had enough and takes nothing within this has paused.
 const A_WHILE: Duration = Duration::from_millis(100);
 /// How often the rest of a tree that is being ended is looked at.
@@ -211,11 +213,11 @@ impl Session {
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             self.gaps.asleep = now;
-            let unseen = self.passed.bytes().map(|_| now + A_MOMENT);
+            let unseen = (!self.typed.is_empty() || self.passed.bytes().is_some()).then(|| now + A_MOMENT);
             let busy = self.sinks.iter().any(Sink::is_busy).then(|| now + A_WHILE);
             let ready = self.wait([wake, unseen, busy].into_iter().flatten().min().map(|moment| moment.since(now)));
             self.notice_gaps(wake);
-            if !ready.iter().any(|(what, _)| matches!(what, Watched::Source(_) | Watched::Sink(_))) {
+            if !ready.iter().any(|(what, _)| what.is_relayed()) {
                 if unseen.is_none() {
                     self.sinks.iter_mut().for_each(Sink::pause);
                 }
@@ -270,7 +272,7 @@ impl Session {
 
     fn attend(&mut self, what: Watched, events: PollFlags) {
         // In the order in which it happened: nothing else is looked at before what was printed.
-        if !matches!(what, Watched::Source(_) | Watched::Sink(_)) {
+        if !what.is_relayed() {
             self.understand();
         }
         match what {
@@ -334,7 +336,7 @@ impl Session {
 
     /// Tells the watcher, and does what it says.
     fn observe(&mut self, observation: &Observation<'_>) {
-        if !matches!(observation, Observation::Output { .. }) {
+        if !matches!(observation, Observation::Output { .. } | Observation::Typed(_)) {
             self.understand();
         }
         let now = self.clock.now();

@@ -15,8 +15,8 @@ impl Session {
     }
 
     /// Passes on what the command printed. Looks at it too, unless more is to come at once: from a command that is in the
-    /// middle of something, or as soon as a reader that has enough for the moment has not. Then all that is looked at
-    /// together.
+    /// middle of something or answers a key, or as soon as a reader that has enough for the moment has not. Then all that
+    /// is looked at together.
     pub(super) fn pass_on(&mut self, index: usize) -> Found {
         if !self.passed.is_from(index) {
             self.understand();
@@ -30,7 +30,7 @@ impl Session {
             Some(fd) => self.passed.pass(fd, index, now, busy, &mut self.sinks[sink]),
             None => Found::End,
         };
-        let more_to_come = found == Found::Full || found == Found::Dry && busy;
+        let more_to_come = found == Found::Full || found == Found::Dry && busy || !self.typed.is_empty();
         if !more_to_come || self.passed.is_full() {
             self.understand();
         }
@@ -42,8 +42,14 @@ impl Session {
         found
     }
 
-    /// Looks at what was passed on: what it leaves the terminal in, and what the watcher makes of it.
+    /// Looks at what was passed on, in either direction: what it leaves the terminal in, and what the watcher makes of it.
     pub(super) fn understand(&mut self) {
+        let mut typed = std::mem::take(&mut self.typed);
+        if !typed.is_empty() {
+            self.observe(&Observation::Typed(&typed));
+            typed.clear();
+        }
+        self.typed = typed;
         let passed = std::mem::take(&mut self.passed);
         if let Some((index, bytes)) = passed.bytes() {
             let Source { stream, answer, .. } = self.sources[index];

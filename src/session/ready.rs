@@ -35,6 +35,13 @@ pub enum Watched {
     Control(Which),
 }
 
+impl Watched {
+    /// Whether it is passed on first, and what was passed on before is looked at second.
+    pub fn is_relayed(self) -> bool {
+        matches!(self, Self::Terminal | Self::Source(_) | Self::Sink(_))
+    }
+}
+
 impl Session {
     /// Whether what the command prints there has to wait.
     pub(super) fn is_held(&self, source: &Source) -> bool {

@@ -284,6 +284,7 @@ impl Session {
             finished: false,
             queue: VecDeque::new(),
             performing: false,
+            typed: Vec::new(),
             passed: Passed::default(),
         })
     }

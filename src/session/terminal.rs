@@ -148,6 +148,13 @@ impl Terminal {
         self.changed = None;
     }
 
+    /// Reads what was typed. Where somebody else has taken the terminal without a word it says EIO: whoever reads from
+    /// the background is stopped for it, and everybody in its process group, unless the signal is held back.
+    pub fn read(&self, buffer: &mut [u8]) -> nix::Result<usize> {
+        let _quiet = Undisturbed::new(Nix::SIGTTIN)?;
+        nix::unistd::read(&self.fd, buffer)
+    }
+
     /// Changes the settings without being stopped for it when we are in the background.
     ///
     /// Output is post-processed as it is written, so there is nothing to drain first.
@@ -174,7 +181,7 @@ impl Drop for Terminal {
 struct Undisturbed(SigSet);
 
 impl Undisturbed {
-    fn new(signal: Nix) -> io::Result<Self> {
+    fn new(signal: Nix) -> nix::Result<Self> {
         let (mut block, mut before) = (SigSet::empty(), SigSet::empty());
         block.add(signal);
         sigprocmask(SigmaskHow::SIG_BLOCK, Some(&block), Some(&mut before))?;

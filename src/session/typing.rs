@@ -6,7 +6,7 @@ use nix::errno::Errno;
 use nix::sys::termios::SpecialCharacterIndices as Key;
 
 use super::prompt::Prompt;
-use super::{Observation, Session, job, terminal};
+use super::{Session, job, terminal};
 
 impl Session {
     /// What the person typed.
@@ -16,31 +16,33 @@ impl Session {
             // Given up in this very turn: what is typed now is for somebody else.
             return;
         }
-        if !terminal.is_ours() {
-            // Somebody has taken it without a word, and whoever reads from the background is stopped for it. Or it is
-            // nobody's any more.
-            return if terminal.is_gone() { self.hang_up() } else { self.go_to_back() };
-        }
         let mut buffer = [0; 4096];
-        match nix::unistd::read(terminal, &mut buffer) {
+        match terminal.read(&mut buffer) {
             Err(Errno::EAGAIN | Errno::EINTR) => {}
             Ok(0) if !terminal.is_gone() => {
                 // Somebody has set it to whole lines, and this was the end-of-file of one.
                 terminal.insist();
                 self.type_end(1);
             }
+            // Somebody has taken it without a word.
+            Err(_) if !terminal.is_ours() && !terminal.is_gone() => self.go_to_back(),
             Ok(0) | Err(_) => self.hang_up(),
             Ok(count) => {
                 let typed = &buffer[..count];
                 if self.prompt.as_ref().is_some_and(Prompt::is_shown) {
                     return self.answer_prompt(typed);
                 }
-                // Before the keys arrive: the command may be gone right after.
-                let signals = job::signals_typed(pty, self.group, typed, &mut self.literal);
-                self.dismissed |= !signals.is_empty();
+                // Before the keys arrive, since the command may be gone right after. Letters hardly ever are such keys, and
+                // a person who types them looks for the echo.
+                let is_text = typed.iter().all(|key| key.is_ascii_graphic() || *key == b' ');
+                let early = (!is_text).then(|| job::signals_typed(pty, self.group, typed, &mut self.literal));
                 self.keyboard.enter(pty.as_fd(), typed);
+                let signals = early.unwrap_or_else(|| job::signals_typed(pty, self.group, typed, &mut self.literal));
+                self.dismissed |= !signals.is_empty();
                 self.spread(&signals);
-                self.observe(&Observation::Typed(typed));
+                // What was printed before, in the order in which it happened; these keys once they have their echo.
+                self.understand();
+                self.typed.extend_from_slice(typed);
             }
         }
     }
