@@ -39,7 +39,7 @@ impl Appearing {
             let taken = mask(&line.text, &mut self.masked);
             // A status line is not a line of the story.
             let hash = if taken.spinner && taken.elapsed { None } else { self.form.hash(&line.text) };
-            let Some(hash) = hash else { continue };
+            let Some((hash, _)) = hash else { continue };
             let count = shown.entry(hash).or_default();
             *count = count.saturating_add(1);
             let more = *count > self.shown.get(&hash).copied().unwrap_or(0);

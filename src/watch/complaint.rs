@@ -1,5 +1,25 @@
 //! Words by which a line says that something went wrong, in any program.
 
+/// What a line says of how it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tone {
+    /// Something went wrong.
+    pub(super) complains: bool,
+    /// The same is tried once more.
+    pub(super) retries: bool,
+    /// So far has the work come.
+    pub(super) share: bool,
+}
+
+impl Tone {
+    /// The tone of `text`; `lower` is room to work in.
+    pub(super) fn of(text: &str, lower: &mut String) -> Self {
+        to_lowercase(text, lower);
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        Self { complains: has(&COMPLAINTS) && !has(&NONE_OF_IT), retries: has(&RETRIES), share: shows_share(text) }
+    }
+}
+
 const COMPLAINTS: [&str; 34] = [
     "error",
     "fail",
@@ -41,14 +61,14 @@ const COMPLAINTS: [&str; 34] = [
 const NONE_OF_IT: [&str; 10] =
     ["0 error", "no error", "errors: 0", "errors=0", "0 fail", "no fail", "failed: 0", "failed=0", "0 warn", "no warn"];
 
-/// Whether the line says that something went wrong.
-pub(super) fn is_complaint(text: &str) -> bool {
-    contains_any(text, &COMPLAINTS) && !contains_any(text, &NONE_OF_IT)
-}
+/// Words by which a line says that the same is tried once more.
+const RETRIES: [&str; 5] = ["retry", "reconnect", "attempt", "try again", "trying again"];
 
 /// Whether the line says that the same is tried once more.
 pub(super) fn is_retry(text: &str) -> bool {
-    contains_any(text, &["retry", "reconnect", "attempt", "try again", "trying again"])
+    let mut lower = String::new();
+    to_lowercase(text, &mut lower);
+    RETRIES.iter().any(|word| lower.contains(word))
 }
 
 /// Whether the line has a mark that something is finished, well or not.
@@ -64,7 +84,7 @@ pub(super) fn is_tip(text: &str) -> bool {
 }
 
 /// Whether a number in the line says how far the work has come: `42%`, `3/10`, `3 of 10`.
-pub(super) fn shows_share(text: &str) -> bool {
+fn shows_share(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digit = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_digit);
     (1..bytes.len()).any(|index| match bytes[index] {
@@ -75,7 +95,12 @@ pub(super) fn shows_share(text: &str) -> bool {
     })
 }
 
-fn contains_any(text: &str, words: &[&str]) -> bool {
-    let lower = text.to_lowercase();
-    words.iter().any(|word| lower.contains(word))
+fn to_lowercase(text: &str, lower: &mut String) {
+    lower.clear();
+    if text.is_ascii() {
+        lower.push_str(text);
+        lower.make_ascii_lowercase();
+    } else {
+        lower.extend(text.chars().flat_map(char::to_lowercase));
+    }
 }

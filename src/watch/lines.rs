@@ -8,9 +8,11 @@ use super::Moment;
 
 /// Longer lines are known by their beginning.
 const LONGEST: usize = 512;
-/// In a flood only so many lines of each window are examined: a loop shows in a sample as well.
+/// In a flood only so much of each window is examined, in letters, and each line counts for so many at least: a loop shows
+/// in a sample as well.
 const WINDOW: Duration = Duration::from_millis(100);
-const PER_WINDOW: usize = 200;
+const PER_WINDOW: usize = 16 * 1024;
+const LEAST: usize = 80;
 /// A program that moved the cursor up or to a place this recently is painting, not printing lines.
 pub(super) const PAINTING_LASTS: Duration = Duration::from_secs(10);
 
@@ -69,7 +71,7 @@ impl Lines {
                 continue;
             }
             self.append(&rest[..end]);
-            self.examined += 1;
+            self.examined += self.line.len().max(LEAST);
             if !std::mem::take(&mut self.skipping) {
                 complete(self.line.trim_end());
             }
@@ -150,8 +152,10 @@ mod tests {
 
     #[test]
     fn a_flood_is_sampled() {
-        let flood = "same\r\n".repeat(10_000);
-        assert_eq!(lines(&flood, 5).len(), PER_WINDOW);
+        let short = "same\r\n".repeat(10_000);
+        assert_eq!(lines(&short, 5).len(), PER_WINDOW.div_ceil(LEAST));
+        let long = format!("{}\r\n", "a long line ".repeat(1000)).repeat(100);
+        assert_eq!(lines(&long, 500).len(), PER_WINDOW.div_ceil(LONGEST));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::complaint::{is_complaint, is_retry, shows_share};
+use super::complaint::Tone;
 use super::mask::mask;
 use super::seen::{Seen, hash};
 use super::{Moment, Pattern};
@@ -54,26 +54,28 @@ pub struct Repetition {
 /// Lines in the form in which a loop repeats them.
 #[derive(Debug, Default)]
 pub(super) struct LineForm {
+    lower: String,
     masked: String,
     form: String,
 }
 
 impl LineForm {
-    /// Stands for the line; none if there is nothing in it that a reader would tell apart.
-    pub(super) fn hash(&mut self, text: &str) -> Option<u64> {
-        self.hash_of(text, is_retry(text) || is_complaint(text) && !shows_share(text))
-    }
-
-    /// Stands for what the line says apart from numbers, unless they say how far the work has come.
-    fn hash_of_words(&mut self, text: &str) -> Option<u64> {
-        self.hash_of(text, !shows_share(text))
-    }
-
-    fn hash_of(&mut self, text: &str, numbers_vary: bool) -> Option<u64> {
+    /// Stands for the line, with its tone; none if there is nothing in it that a reader would tell apart.
+    pub(super) fn hash(&mut self, text: &str) -> Option<(u64, Tone)> {
         mask(text, &mut self.masked);
-        if self.masked.chars().filter(|c| c.is_alphanumeric()).count() < 2 {
+        if self.masked.chars().filter(|c| c.is_alphanumeric()).take(2).count() < 2 {
             return None;
         }
+        let tone = Tone::of(text, &mut self.lower);
+        Some((self.hash_of_masked(tone.retries || tone.complains && !tone.share), tone))
+    }
+
+    /// Stands for what the same line says apart from numbers, unless they say how far the work has come.
+    fn hash_of_words(&mut self, tone: Tone) -> u64 {
+        self.hash_of_masked(!tone.share)
+    }
+
+    fn hash_of_masked(&mut self, numbers_vary: bool) -> u64 {
         self.form.clear();
         let mut after_pid = false;
         for word in self.masked.split_inclusive(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))) {
@@ -87,7 +89,7 @@ impl LineForm {
             }
             after_pid = name.eq_ignore_ascii_case("pid") || after_pid && name.is_empty();
         }
-        Some(hash(&self.form))
+        hash(&self.form)
     }
 }
 
@@ -143,8 +145,8 @@ impl Loops {
         if let Some(found) = self.captured(now, text, policy) {
             return Some(found);
         }
-        let hash = self.form.hash(text)?;
-        let news = self.is_news(text);
+        let (hash, tone) = self.form.hash(text)?;
+        let news = self.is_news(tone);
         let count = self.count(Entry { hash, at: now, news }, policy);
         if self.run.as_ref().is_some_and(|run| now.since(run.last) > OVER.max(run.what.period * 4)) {
             self.run = None;
@@ -153,7 +155,7 @@ impl Loops {
             self.disturb();
             return None;
         }
-        self.repeated(hash, count, now, text, policy)
+        self.repeated((hash, count, tone), now, text, policy)
     }
 
     /// Something else than a repeat came.
@@ -167,9 +169,9 @@ impl Loops {
     }
 
     /// Another round of the same is no news for its number, and neither is another complaint.
-    fn is_news(&mut self, text: &str) -> bool {
-        let new = self.form.hash_of_words(text).is_some_and(|words| self.seen.is_new_hash(words));
-        new && !is_complaint(text) && !is_retry(text)
+    fn is_news(&mut self, tone: Tone) -> bool {
+        let words = self.form.hash_of_words(tone);
+        self.seen.is_new_hash(words) && !tone.complains && !tone.retries
     }
 
     fn count(&mut self, entry: Entry, policy: &LoopPolicy) -> usize {
@@ -191,8 +193,7 @@ impl Loops {
 
     fn repeated(
         &mut self,
-        hash: u64,
-        count: usize,
+        (hash, count, Tone { complains, .. }): (u64, usize, Tone),
         now: Moment,
         text: &str,
         policy: &LoopPolicy,
@@ -201,7 +202,6 @@ impl Loops {
         let first = self.recent.iter().find(|entry| entry.hash == hash).map_or(now, |entry| entry.at);
         let others = u32::try_from(count - 1).unwrap_or(u32::MAX).max(1);
         let what = Repetition { pattern: text.trim().to_owned(), count, period: now.since(first) / others };
-        let complains = is_complaint(text);
         let run = self.run.get_or_insert_with(|| Run {
             since: first,
             last: now,
