@@ -377,7 +377,7 @@ impl Session {
             // A terminal that is gone needs no size.
             let _ = pty.resize(size);
         }
-        self.observe(&Observation::Resized(Size { cols: size.cols, rows: size.rows }));
+        self.observe(&Observation::Resized(Size { cols: size.cols, rows: size.rows }.or_assumed()));
     }
 
     /// A signal reached us: it is meant for the command.

@@ -10,7 +10,7 @@ use super::Session;
 use super::terminal::Terminal;
 use crate::exit::Reason;
 use crate::report::plain;
-use crate::watch::{Moment, Observation, Order};
+use crate::watch::{Moment, Observation, Order, Size};
 
 /// How much longer the command gets.
 const MORE_TIME: Duration = Duration::from_mins(15);
@@ -189,7 +189,9 @@ impl Session {
 
     pub(super) fn screen_size(&self) -> (usize, usize) {
         let size = self.terminal.as_ref().and_then(Terminal::size);
-        size.map_or((80, 24), |size| (size.cols.into(), size.rows.into()))
+        let size = size.map_or(Size::ASSUMED, |size| Size { cols: size.cols, rows: size.rows });
+        let Size { cols, rows } = size.or_assumed();
+        (cols.into(), rows.into())
     }
 
     fn show(&mut self, bytes: &[u8]) {

@@ -55,7 +55,8 @@ const NO_PAGER: &[&CStr] = &[
 ];
 
 /// The size of a terminal that nobody looks at.
-const PLAIN_SIZE: PtySize = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
+const PLAIN_SIZE: PtySize =
+    PtySize { rows: Size::ASSUMED.rows, cols: Size::ASSUMED.cols, pixel_width: 0, pixel_height: 0 };
 
 /// The command's side and ours of one of its output streams.
 struct Pieces {
@@ -216,7 +217,7 @@ impl Session {
             || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Terminal | Own::OtherTerminal));
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
         let mut session = Self::around(config, launched, signals, records);
-        session.records.begin(Size { cols: size.cols, rows: size.rows }, &words);
+        session.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
         session.report(&Event::Started { command: words, pid: session.child });
         session.set_attended(session.has_person && in_front);
         if let Err(why) = session.records.listen() {

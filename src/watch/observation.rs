@@ -26,6 +26,20 @@ pub struct Size {
     pub rows: u16,
 }
 
+impl Size {
+    /// What programs take for the size of a terminal that knows none.
+    pub const ASSUMED: Self = Self { cols: 80, rows: 24 };
+
+    /// This size; where it is not known, as with the terminals of many build servers, what programs assume.
+    #[must_use]
+    pub const fn or_assumed(self) -> Self {
+        Self {
+            cols: if self.cols == 0 { Self::ASSUMED.cols } else { self.cols },
+            rows: if self.rows == 0 { Self::ASSUMED.rows } else { self.rows },
+        }
+    }
+}
+
 /// An answer that may be missing: "could not look" is never the same as "no".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

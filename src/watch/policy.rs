@@ -94,7 +94,7 @@ impl Default for Policy {
             loops: LoopPolicy::default(),
             waiting: Vec::new(),
             profile: None,
-            size: Size { cols: 80, rows: 24 },
+            size: Size::ASSUMED,
             picture: None,
             max_idle: Some(Duration::from_mins(30)),
             done: None,

@@ -88,6 +88,7 @@ const WORTH_SKIPPING: usize = 2048;
 
 /// One column breaks wide characters, and a size without end is memory without end.
 fn clamp(size: Size) -> Size {
+    let size = size.or_assumed();
     Size { cols: size.cols.clamp(2, 1000), rows: size.rows.clamp(1, 1000) }
 }
 
@@ -389,6 +390,17 @@ pub(super) mod tests {
         }
         assert_eq!(blank.rows(), shown.rows());
         assert_eq!(texts(&mut blank), texts(&mut shown));
+    }
+
+    #[test]
+    fn a_terminal_that_knows_no_size_is_drawn_on_as_on_an_ordinary_one() {
+        let mut screen = Screen::new(Size { cols: 0, rows: 0 }, 0);
+        screen.control("\x1b[20;70H");
+        screen.text("here");
+        screen.show();
+        assert_eq!(screen.rows()[19].trim(), "here");
+        screen.resize(Size { cols: 40, rows: 0 });
+        assert_eq!(screen.size(), Size { cols: 40, rows: 24 });
     }
 
     #[test]

@@ -93,6 +93,16 @@ fn check(folder: &Path, limits: &[&str], expected: &[&str]) {
 }
 
 #[test]
+fn a_terminal_that_knows_no_size_is_passed_on_as_it_is_and_recorded_as_programs_take_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run::sh(&["--record", "run.cast"], "stty size").folder(folder.path());
+    assert_eq!(run.in_terminal_of(0, 0).finish().0, "0 0\r\n");
+    let recording = Recording::read(&folder.path().join("run.cast"));
+    assert_eq!((&recording.header["width"], &recording.header["height"]), (&Value::from(80), &Value::from(24)));
+    assert_eq!(recording.of("r"), Vec::<&str>::new());
+}
+
+#[test]
 fn a_spinner_that_hangs_is_seen_again() {
     let script =
         "echo begin; while :; do for c in '|' / - '\\'; do printf '\\r%s working' \"$c\"; sleep 0.1; done; done";
