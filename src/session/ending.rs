@@ -160,6 +160,7 @@ impl Session {
             return false;
         }
         self.sinks[sink].flush();
+        self.turn_output(sink);
         // Whoever takes something, however slowly, gets its time anew; whoever only asks does not give it any.
         let until = self.clock.now() + PATIENCE;
         self.patience = if takes { Some(until) } else { self.patience.or(Some(until)) };
@@ -240,7 +241,7 @@ impl Session {
     /// if it ended by itself and left a terminal that a person can use; otherwise what was found is put back.
     fn keep_usable_settings(&mut self) {
         let by_itself = self.reason.is_none() && matches!(self.ended, Some(Status::Code(_)));
-        let (Some(terminal), Some(pty), false) = (&mut self.terminal, &self.pty, self.shared) else { return };
+        let (Some(terminal), Some(pty)) = (&mut self.terminal, &self.pty) else { return };
         if let (true, Ok(left)) = (by_itself, pty.settings()) {
             terminal.adopt(&left);
         }

@@ -74,7 +74,7 @@ impl Session {
     /// Takes our terminal for the command: raw, and the command in the foreground of its own.
     pub(super) fn come_to_front(&mut self) {
         let Some(terminal) = &mut self.terminal else { return };
-        if terminal.make_raw().is_err() {
+        if terminal.make_raw(self.shared).is_err() {
             return;
         }
         if let (Some(pty), Some(found)) = (&self.pty, terminal.found()) {
@@ -85,31 +85,54 @@ impl Session {
                 pty.keep_newlines(!terminal.adds_returns())
             };
         }
-        if self.shared {
-            self.share_output();
-        }
+        self.share_output();
         Signals::hold_terminal_output(false);
         self.monitor.link.order(Order::Foreground);
         self.resize();
         self.set_attended(true);
     }
 
-    /// While we are one of several in a pipeline and the command reads whole lines, our terminal goes on to add the
-    /// carriage returns, for the others' sake. A command that draws its own screen gets the terminal whole.
+    /// Where others print to our terminal too, it goes on to add the carriage returns for as long as the command's own
+    /// does: then what either prints is shown as it would be without us.
     pub(super) fn share_output(&mut self) {
+        let (true, Some(screen)) = (self.shared, self.screen) else { return };
         let (Some(terminal), Some(pty)) = (&mut self.terminal, &self.pty) else { return };
-        let lines = pty.settings().is_ok_and(|settings| settings.local_flags.contains(LocalFlags::ICANON));
-        if terminal.keep_output(lines) {
-            let _ = pty.keep_newlines(lines || !terminal.adds_returns());
+        let sink = &mut self.sinks[screen];
+        if sink.adds_returns() || !terminal.is_raw() {
+            return;
+        }
+        // What still waits was meant for a terminal as it is now.
+        if !terminal.is_shared() && !sink.is_behind() && pty.adds_returns() {
+            terminal.share(true);
+        }
+        sink.set_adds_returns(terminal.is_shared());
+    }
+
+    /// The command has printed a newline that stands alone: from here on it draws, and gets our terminal whole.
+    pub(super) fn turn_output(&mut self, sink: usize) {
+        if self.sinks[sink].is_at_turn() {
+            if let Some(terminal) = &mut self.terminal {
+                terminal.share(false);
+            }
+            self.sinks[sink].set_adds_returns(false);
+            self.sinks[sink].flush();
+        }
+    }
+
+    /// Puts our terminal back as it was found.
+    fn restore_terminal(&mut self) {
+        if let Some(terminal) = &mut self.terminal {
+            terminal.restore();
+        }
+        if let Some(screen) = self.screen {
+            self.sinks[screen].set_adds_returns(false);
         }
     }
 
     /// Gives our terminal up: somebody else is in its foreground.
     pub(super) fn go_to_back(&mut self) {
         Signals::hold_terminal_output(true);
-        if let Some(terminal) = &mut self.terminal {
-            terminal.restore();
-        }
+        self.restore_terminal();
         if let Some(pty) = &self.pty {
             let _ = pty.keep_newlines(true);
         }
@@ -143,9 +166,7 @@ impl Session {
             return;
         }
         let was_raw = self.terminal.as_ref().is_some_and(Terminal::is_raw);
-        if let Some(terminal) = &mut self.terminal {
-            terminal.restore();
-        }
+        self.restore_terminal();
         let before = self.clock.now();
         self.stop_ourselves(signal);
         self.clock.rewind_to(before);
@@ -223,6 +244,9 @@ impl Session {
     pub(super) fn hang_up(&mut self) {
         if let Some(terminal) = &mut self.terminal {
             terminal.forget();
+        }
+        if let Some(screen) = self.screen {
+            self.sinks[screen].set_adds_returns(false);
         }
         self.dismissed = true;
         for source in self.sources.iter_mut().filter(|source| source.is_terminal()) {

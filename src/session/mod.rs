@@ -38,6 +38,7 @@ mod record;
 mod records;
 mod relaunch;
 mod relay;
+mod returns;
 mod run;
 mod scribe;
 mod serve;
@@ -121,7 +122,7 @@ struct Session {
     terminal: Option<Terminal>,
     /// Leave our own terminal alone until the command wants it.
     on_demand: bool,
-    /// Others in a pipeline may print to our own terminal.
+    /// Others, in a pipeline or a script, may print to our own terminal.
     shared: bool,
     /// The command's terminal was set up while somebody else, a shell at its prompt, had ours as it likes it.
     strange_settings: bool,

@@ -21,9 +21,6 @@ impl Session {
         if !self.passed.is_from(index) {
             self.understand();
         }
-        if self.shared && self.sources[index].is_terminal() {
-            self.share_output();
-        }
         let (source, now) = (&self.sources[index], self.clock.now());
         let (sink, busy) = (source.sink, source.is_busy(now));
         let found = match source.fd(self.pty.as_ref()) {
@@ -55,6 +52,7 @@ impl Session {
             let Source { stream, answer, .. } = self.sources[index];
             self.records.tally.output += bytes.len() as u64;
             if self.sources[index].is_terminal() {
+                self.share_output();
                 self.modes.follow(bytes);
                 if let Some(mut drawn) = self.drawn.take() {
                     drawn.add(bytes, self.modes.is_alternate(), self.screen_size());
@@ -84,6 +82,7 @@ impl Session {
 
     /// A reader that is gone is the command's affair: it gets what it would have got without us.
     pub(super) fn check_sink(&mut self, index: usize) {
+        self.turn_output(index);
         if self.sinks[index].broken().is_none() || self.screen == Some(index) {
             return;
         }

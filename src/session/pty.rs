@@ -9,6 +9,8 @@ use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::termios::{self, LocalFlags, OutputFlags, SetArg, Termios};
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 
+use super::terminal::adds_returns;
+
 /// Our side of a pseudo-terminal.
 pub struct Pty {
     master: Box<dyn MasterPty + Send>,
@@ -53,6 +55,11 @@ impl Pty {
         let mut settings = self.settings()?;
         settings.output_flags.set(OutputFlags::ONLCR, !keep);
         self.set(&settings)
+    }
+
+    /// Whether it adds a carriage return to each newline.
+    pub fn adds_returns(&self) -> bool {
+        self.settings().is_ok_and(|settings| adds_returns(&settings))
     }
 
     /// Makes it a terminal nobody looks at: no carriage returns are added and nothing is echoed into the output.

@@ -106,7 +106,8 @@ impl Ground {
         let takes_terminal = plan.pty && terminal.is_some() && in_front && !plan.on_demand;
         if let (Some(terminal), Some(pty), Some(settings)) = (&mut terminal, &pty, &settings) {
             if takes_terminal {
-                take_over(terminal, pty, slave.as_ref(), settings).map_err(failed("cannot set up the terminal"))?;
+                take_over(terminal, pty, slave.as_ref(), settings, plan.shared)
+                    .map_err(failed("cannot set up the terminal"))?;
             } else {
                 pty.keep_newlines(true).map_err(failed("cannot set up the pseudo-terminal"))?;
             }
@@ -220,6 +221,7 @@ impl Session {
         session.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
         session.report(&Event::Started { command: words, pid: session.child });
         session.set_attended(session.has_person && in_front);
+        session.share_output();
         if let Err(why) = session.records.listen() {
             session.tell(Say::Everything, Tone::Remark, &format!("no control socket: {why}"));
         }
@@ -250,7 +252,7 @@ impl Session {
             slave: ground.slave,
             terminal: ground.terminal,
             on_demand: plan.on_demand,
-            shared: plan.on_demand,
+            shared: plan.shared,
             strange_settings: !ground.in_front,
             type_stdin: plan.type_stdin,
             fixed_size: config.size.is_some(),
@@ -383,12 +385,18 @@ fn open(size: PtySize, like: Option<&Termios>) -> Result<(Pty, OwnedFd), Error> 
 }
 
 /// Makes our terminal raw and moves into the command's what was typed before that.
-fn take_over(terminal: &mut Terminal, pty: &Pty, slave: Option<&OwnedFd>, settings: &Termios) -> io::Result<()> {
+fn take_over(
+    terminal: &mut Terminal,
+    pty: &Pty,
+    slave: Option<&OwnedFd>,
+    settings: &Termios,
+    shared: bool,
+) -> io::Result<()> {
     let waiting = typeahead::take(terminal, settings).inspect_err(|_| {
         // It may have been left without line mode.
         let _ = terminal.apply(settings);
     })?;
-    terminal.make_raw_from(settings.clone())?;
+    terminal.make_raw_from(settings.clone(), shared)?;
     if !waiting.is_empty() {
         pty.set(&typeahead::silent(settings))?;
         File::from(pty.as_fd().try_clone_to_owned()?).write_all(&waiting)?;

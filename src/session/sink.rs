@@ -10,6 +10,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::clock::Clock;
+use super::returns::Returns;
 use super::terminal;
 use crate::watch::Moment;
 
@@ -29,6 +30,10 @@ pub struct Sink {
     paused: bool,
     /// Nothing more is to come: it is closed once everything is written.
     closing: bool,
+    /// It is a terminal that adds carriage returns by itself.
+    returns: Option<Returns>,
+    /// From here on `waiting` is for a terminal that adds none.
+    turn: Option<usize>,
 }
 
 /// How to write without blocking. `O_NONBLOCK` cannot simply be set: it would be set for everybody who shares the
@@ -76,7 +81,17 @@ impl Sink {
     }
 
     fn new(fd: OwnedFd, how: How) -> Self {
-        Self { fd: Some(fd), how, waiting: Vec::new(), written: 0, broken: None, paused: false, closing: false }
+        Self {
+            fd: Some(fd),
+            how,
+            waiting: Vec::new(),
+            written: 0,
+            broken: None,
+            paused: false,
+            closing: false,
+            returns: None,
+            turn: None,
+        }
     }
 
     /// Whether bytes wait to be written.
@@ -121,12 +136,40 @@ impl Sink {
         }
     }
 
+    /// Whether it is a terminal that adds carriage returns by itself, from now on.
+    pub fn set_adds_returns(&mut self, adds: bool) {
+        (self.returns, self.turn) = (adds.then(Returns::default), None);
+    }
+
+    /// Whether it is taken for such a terminal.
+    pub fn adds_returns(&self) -> bool {
+        self.returns.is_some()
+    }
+
+    /// Whether what comes next is for a terminal that adds none: it is not written before
+    /// [`set_adds_returns`](Self::set_adds_returns).
+    pub fn is_at_turn(&self) -> bool {
+        self.turn == Some(self.written)
+    }
+
     /// Takes all of `bytes`, writing what can be written now.
     pub fn take(&mut self, bytes: &[u8]) {
+        let Some(returns) = self.returns.as_mut().filter(|_| self.turn.is_none()) else { return self.put(bytes) };
+        let mut given = Vec::with_capacity(bytes.len());
+        let count = returns.take_out(bytes, &mut given);
+        self.put(&given);
+        if count < bytes.len() && self.broken.is_none() {
+            self.turn = Some(self.waiting.len());
+            self.waiting.extend_from_slice(&bytes[count..]);
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
         let done = if self.is_behind() { 0 } else { self.write(bytes) };
         if self.broken.is_none() && done < bytes.len() {
             if self.written > 0 {
                 self.waiting.drain(..self.written);
+                self.turn = self.turn.map(|turn| turn - self.written);
                 self.written = 0;
             }
             self.waiting.extend_from_slice(&bytes[done..]);
@@ -136,7 +179,7 @@ impl Sink {
     /// Writes what waits, as much as can be written now.
     pub fn flush(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        self.written += self.write(&waiting[self.written..]);
+        self.written += self.write(&waiting[self.written..self.turn.unwrap_or(waiting.len())]);
         self.paused = false;
         if self.broken.is_none() && self.written < waiting.len() {
             self.waiting = waiting;

@@ -70,6 +70,7 @@ pub enum Output {
 
 /// The streams of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Plan {
     /// What it reads from.
     pub stdin: Input,
@@ -83,6 +84,8 @@ pub struct Plan {
     pub type_stdin: bool,
     /// Others in a pipeline or a script may use the terminal: leave it alone until the command wants it.
     pub on_demand: bool,
+    /// They may print to it also while it is ours.
+    pub shared: bool,
 }
 
 impl Plan {
@@ -114,14 +117,15 @@ impl Plan {
             (Stdin::Auto, Own::Terminal) if pty => Input::Pty,
             (Stdin::Auto | Stdin::Inherit, _) => Input::Inherit,
         };
+        let piped = [own.stdin, own.stdout, own.stderr].iter().any(|own| matches!(own, Own::Pipe | Own::Socket));
         Self {
             stdin: stdin_plan,
             stdout,
             stderr,
             pty,
             type_stdin: stdin == Stdin::Pty && matches!(own.stdin, Own::Pipe | Own::Socket | Own::File),
-            on_demand: !own.leads && own.stdin != Own::Terminal
-                || [own.stdin, own.stdout, own.stderr].iter().any(|own| matches!(own, Own::Pipe | Own::Socket)),
+            on_demand: !own.leads && own.stdin != Own::Terminal || piped,
+            shared: !own.leads || piped,
         }
     }
 }

@@ -67,18 +67,20 @@ impl Terminal {
         self.changed.is_some()
     }
 
-    /// Lets every byte pass through it untouched, in both directions.
-    pub fn make_raw(&mut self) -> io::Result<()> {
+    /// Lets every byte pass through it untouched, in both directions; where it is `shared`, but for the carriage returns
+    /// that it was found adding.
+    pub fn make_raw(&mut self, shared: bool) -> io::Result<()> {
         match self.changed {
-            None => self.make_raw_from(self.settings()?),
+            None => self.make_raw_from(self.settings()?, shared),
             Some(_) => Ok(()),
         }
     }
 
     /// The same, where the settings that it was found with are known.
-    pub fn make_raw_from(&mut self, found: Termios) -> io::Result<()> {
+    pub fn make_raw_from(&mut self, found: Termios, shared: bool) -> io::Result<()> {
         let mut ours = found.clone();
         termios::cfmakeraw(&mut ours);
+        ours.output_flags.set(OutputFlags::OPOST, shared && adds_returns(&found));
         self.apply(&ours)?;
         self.changed = Some(Changed { found, ours });
         Ok(())
@@ -94,17 +96,19 @@ impl Terminal {
         }
     }
 
-    /// Leaves output to it as it was found, or takes that over too. Others in a pipeline that print to it need the
-    /// former. Whether anything was changed.
-    pub fn keep_output(&mut self, keep: bool) -> bool {
-        let Some(changed) = &self.changed else { return false };
+    /// Lets it go on to add carriage returns as it was found doing, or no longer.
+    pub fn share(&mut self, shared: bool) {
+        let Some(changed) = &self.changed else { return };
         let mut ours = changed.ours.clone();
-        ours.output_flags.set(OutputFlags::OPOST, keep && changed.found.output_flags.contains(OutputFlags::OPOST));
-        if ours.output_flags == changed.ours.output_flags || self.apply(&ours).is_err() {
-            return false;
+        ours.output_flags.set(OutputFlags::OPOST, shared && self.adds_returns());
+        if ours.output_flags != changed.ours.output_flags && self.apply(&ours).is_ok() {
+            self.changed = self.changed.take().map(|changed| Changed { ours, ..changed });
         }
-        self.changed = self.changed.take().map(|changed| Changed { ours, ..changed });
-        true
+    }
+
+    /// Whether every byte passes through it untouched but for the carriage returns that it adds.
+    pub fn is_shared(&self) -> bool {
+        self.changed.as_ref().is_some_and(|changed| adds_returns(&changed.ours))
     }
 
     /// Puts back the settings that were found, unless somebody has changed them since: then they are theirs.
@@ -135,7 +139,7 @@ impl Terminal {
 
     /// Whether the settings that were found add a carriage return to each newline.
     pub fn adds_returns(&self) -> bool {
-        self.found().is_some_and(|found| found.output_flags.contains(OutputFlags::OPOST | OutputFlags::ONLCR))
+        self.found().is_some_and(adds_returns)
     }
 
     /// Whether it was hung up.
@@ -193,6 +197,11 @@ impl Drop for Undisturbed {
     fn drop(&mut self) {
         let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&self.0), None);
     }
+}
+
+/// Whether a terminal with these settings adds a carriage return to each newline.
+pub fn adds_returns(settings: &Termios) -> bool {
+    settings.output_flags.contains(OutputFlags::OPOST | OutputFlags::ONLCR)
 }
 
 fn same(one: &Termios, other: &Termios) -> bool {

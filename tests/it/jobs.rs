@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use nix::sys::termios::OutputFlags;
+use nix::sys::termios::{LocalFlags, OutputFlags};
 use tempfile::TempDir;
 
 use crate::support::{Run, Running, has, program, send, state, until};
@@ -313,7 +313,7 @@ fn what_bash_substitutes_can_ask_its_user() {
     let mut run = Run::shell("bash").folder(folder.path()).variable("HOME", folder.path()).in_terminal();
     prompt(&mut run);
     run.enter("echo \"it says $($IW -- sh reads)\"\n");
-    run.until("its turn", |run| !run.settings().output_flags.contains(OutputFlags::OPOST));
+    run.until("its turn", |run| !run.settings().local_flags.contains(LocalFlags::ICANON));
     run.enter("hello\n").wait_for("it says pid=").wait_for("got hello").enter("exit\n").finish_bytes();
 }
 

@@ -117,3 +117,29 @@ fn without_an_outer_terminal_what_is_said_to_the_terminal_is_seen() {
     assert_eq!(output.stdout, b"printed\n");
     assert_eq!(output.stderr, b"shown\n");
 }
+
+#[test]
+fn others_of_a_script_print_to_its_terminal_as_if_it_were_theirs() {
+    let script = "(until [ -e go ]; do sleep 0.01; done; echo beside; touch done) & \
+                  $IW -- sh -c 'echo own; touch go; until [ -e done ]; do sleep 0.01; done; echo own again'; wait; echo end";
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = Run::script("sh", script).folder(folder.path()).in_terminal();
+    assert_eq!(run.finish_bytes().0, b"own\r\nbeside\r\nown again\r\nend\r\n");
+    assert_eq!(run.settings(), run.found());
+}
+
+#[test]
+fn a_script_shows_what_was_printed_under_the_settings_it_was_printed_for() {
+    // Each line is printed right before the settings change: whoever looked at them afterwards would take it wrong.
+    let drawing = "for n in 1 2 3 4 5 6 7 8 9; do echo lines; printf 'half a line'; stty raw; \
+                   printf 'down\\nacross\\r\\nboth\\n\\n'; stty sane; echo lines again; stty -onlcr; printf 'down\\n'; \
+                   stty onlcr; done";
+    let [bare, wrapped] = ["", "$IW -- "].map(|prefix| {
+        let mut run = Run::script("sh", &format!("{prefix}sh -c \"$DRAWING\"; echo end"))
+            .variable("DRAWING", drawing)
+            .in_terminal();
+        String::from_utf8_lossy(&run.finish_bytes().0).into_owned()
+    });
+    assert!(bare.contains("down\nacross\r\nboth\n\nlines again\r\ndown\nlines\r\n"), "{bare:?}");
+    assert_eq!(wrapped, bare);
+}

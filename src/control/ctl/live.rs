@@ -46,7 +46,7 @@ impl Screen {
     }
 
     fn enter(&mut self) -> Result<(), Error> {
-        self.terminal.make_raw().map_err(|error| Error::refused(format!("cannot draw: {error}")))?;
+        self.terminal.make_raw(false).map_err(|error| Error::refused(format!("cannot draw: {error}")))?;
         self.entered = true;
         self.out.take(ENTER);
         Ok(())
