@@ -74,6 +74,7 @@ impl Records {
         let started = tally.started;
         let mut records = Self { tally, says: config.say >= Say::Warnings, ..Self::default() };
         records.scribe = Scribe::new(config, run.clone(), started);
+        records.losses.extend(records.scribe.as_ref().and_then(Scribe::trouble).map(Loss));
         if let Some(to) = &config.events {
             let opened = Events::open(to, run.clone(), started)?;
             records.events = records.opened(opened);

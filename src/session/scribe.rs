@@ -49,6 +49,12 @@ impl Scribe {
         })
     }
 
+    /// What keeps the report from being written, as things are: better known now than when it is needed.
+    pub fn trouble(&self) -> Option<String> {
+        let error = whole_file::try_out(&self.to.path).err()?;
+        Some(format!("the report could not be written as things are: {}: {error}", self.to.path.display()))
+    }
+
     /// Takes in an event.
     pub fn event(&mut self, when: SystemTime, at: Moment, event: &Event) {
         self.chronicle.event(when, at, event);

@@ -26,11 +26,24 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-fn attempt(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = match path.parent() {
+/// Whether [`write`] would do, as things are.
+pub fn try_out(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(Errno::EISDIR.into());
+    }
+    let (_, name) = create(folder_of(path))?;
+    fs::remove_file(name)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
-    };
+    }
+}
+
+fn attempt(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = folder_of(path);
     let (mut file, name) = create(folder)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&name, path));
     if let Err(error) = written {
