@@ -53,7 +53,7 @@ turn\t''
 file:\t''
 cmd:\t''"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge -d 'Type this into a silent command and submit it (may be repeated: one after the other)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges in one run' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges in one run; by default 2, or as many as were written down' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge-wait -d 'How long to wait after a nudge' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s s -l signal -d 'The signal that asks a stuck command to end' -r -f -a "HUP\t''
 INT\t''

@@ -356,9 +356,9 @@ pub struct LadderArgs {
     #[arg(long, value_name = "TEXT", value_parser = nudge_text)]
     pub nudge: Vec<String>,
 
-    /// How many nudges in one run
-    #[arg(hide_short_help = true, long, value_name = "N", default_value = "2", value_parser = number)]
-    pub max_nudges: u32,
+    /// How many nudges in one run; by default 2, or as many as were written down
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = number)]
+    pub max_nudges: Option<u32>,
 
     /// How long to wait after a nudge
     #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "1m", value_parser = duration)]

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli::{EventsTo, ExitCode, PtyArg, RelaunchArg, ReportTo, RunCli, StdinArg};
+use crate::cli::{EventsTo, ExitCode, LadderArgs, PtyArg, RelaunchArg, ReportTo, RunCli, StdinArg};
 use crate::detection;
 use crate::error::Error;
 use crate::exit::Reason;
@@ -128,7 +128,10 @@ impl Config {
     /// What these arguments mean for a command of this profile.
     pub fn new(cli: RunCli, profile: Option<Profile>) -> Result<Self, Error> {
         let detection = detection::policy(cli.limits, cli.detect, profile);
-        let most = usize::try_from(cli.ladder.max_nudges).unwrap_or(usize::MAX);
+        let most = cli
+            .ladder
+            .max_nudges
+            .map_or_else(|| usual_nudges(&cli.ladder), |most| usize::try_from(most).unwrap_or(usize::MAX));
         let nudges = Nudges { texts: cli.ladder.nudge, most };
         let usual = Ladders::usual(&nudges, cli.ladder.nudge_wait);
         let ladders = Ladders {
@@ -207,6 +210,16 @@ impl Config {
     pub fn types(&self) -> bool {
         self.steps().any(|step| matches!(step, Step::Nudge(_) | Step::Key(_)))
     }
+}
+
+/// How many nudges there may be where nobody has said so. Whoever writes down more wants them typed.
+fn usual_nudges(ladder: &LadderArgs) -> usize {
+    let ladders = [&ladder.on_idle, &ladder.on_loop, &ladder.on_waiting, &ladder.on_timeout];
+    let steps = ladders
+        .into_iter()
+        .flatten()
+        .map(|ladder| ladder.0.iter().filter(|step| matches!(step, Step::Nudge(_))).count());
+    steps.chain([ladder.nudge.len(), 2]).max().unwrap_or(2)
 }
 
 /// A step that nudges without a text needs one from `--nudge`.

@@ -54,7 +54,7 @@ impl RunCli {
             guards: GuardArgs { guard: vec![Guard::Cpu, Guard::Turn], no_guard: false },
             ladder: LadderArgs {
                 nudge: Vec::new(),
-                max_nudges: 2,
+                max_nudges: None,
                 nudge_wait: minutes(1),
                 signal: Signal::TERM,
                 kill_after: Limit(Some(Duration::from_secs(10))),
