@@ -3,7 +3,7 @@
 
 pub mod write;
 
-use std::io::{BufRead, ErrorKind};
+use std::io::{self, BufRead, ErrorKind, Read};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -103,12 +103,23 @@ pub struct Fault {
     pub reason: String,
 }
 
+/// No recorder writes longer lines, and what is no recording may have no end.
+const LONGEST_LINE: u64 = 64 << 20;
+
+fn read_line(lines: &mut impl BufRead, line: &mut String) -> io::Result<usize> {
+    let count = lines.by_ref().take(LONGEST_LINE).read_line(line)?;
+    if count as u64 == LONGEST_LINE {
+        return Err(io::Error::other(format!("the line is longer than {} MiB", LONGEST_LINE >> 20)));
+    }
+    Ok(count)
+}
+
 impl<R: BufRead> Cast<R> {
     /// Reads the header.
     pub fn open(mut lines: R) -> Result<Self, Fault> {
         let fault = |reason: String| Fault { line: 1, reason };
         let mut line = String::new();
-        lines.read_line(&mut line).map_err(|error| match error.kind() {
+        read_line(&mut lines, &mut line).map_err(|error| match error.kind() {
             ErrorKind::InvalidData => fault(format!("not an asciicast: it is no text; {BEGINS}")),
             _ => fault(error.to_string()),
         })?;
@@ -140,7 +151,7 @@ impl<R: BufRead> Cast<R> {
         loop {
             self.line.clear();
             self.number += 1;
-            let read = self.lines.read_line(&mut self.line).map_err(|error| self.fault(error.to_string()))?;
+            let read = read_line(&mut self.lines, &mut self.line).map_err(|error| self.fault(error.to_string()))?;
             if read == 0 {
                 return Ok(None);
             }

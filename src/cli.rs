@@ -27,7 +27,7 @@ pub use values::{EventsTo, ExitCode, LadderArg, Limit, ReportTo};
 
 use hints::hinted;
 use values::{
-    any_regex, cycles, duration, guard, ladder, limit, nudge_text, number, percent, regex, shell, signal, size,
+    any_regex, cycles, duration, guard, ladder, limit, nudge_text, nudges, number, percent, regex, shell, signal, size,
 };
 
 /// What every option has in common, said once below the options.
@@ -300,7 +300,7 @@ pub struct RecordArgs {
     pub events: Option<EventsTo>,
 
     /// How often the events tell the progress ('off': never)
-    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "30s", value_parser = values::limit)]
+    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "30s", value_parser = values::period)]
     pub progress_every: Limit,
 
     /// Write a report when the run ends stuck: what happened, why, and what was tried (by name: .md, .json or .html)
@@ -319,7 +319,7 @@ pub struct RecordArgs {
     pub record: Option<PathBuf>,
 
     /// Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet
-    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "off", value_parser = values::limit)]
+    #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "off", value_parser = values::period)]
     pub heartbeat: Limit,
 
     /// As a service of systemd, tell it nothing and leave NOTIFY_SOCKET to the command
@@ -357,7 +357,7 @@ pub struct LadderArgs {
     pub nudge: Vec<String>,
 
     /// How many nudges in one run; by default 2, or as many as were written down
-    #[arg(hide_short_help = true, long, value_name = "N", value_parser = number)]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = nudges)]
     pub max_nudges: Option<u32>,
 
     /// How long to wait after a nudge

@@ -3,13 +3,15 @@
 mod in_force;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cli::{EventsTo, ExitCode, LadderArgs, PtyArg, RelaunchArg, ReportTo, RunCli, StdinArg};
+use crate::cli::{EventsTo, ExitCode, LadderArgs, PtyArg, RecordArgs, RelaunchArg, ReportTo, RunCli, StdinArg};
 use crate::detection;
 use crate::error::Error;
 use crate::exit::Reason;
+use crate::report::plain;
 use crate::session::Status;
 use crate::watch::{Ending, Ladders, Nudges, Policy, Profile, Size, Step};
 
@@ -78,7 +80,7 @@ pub struct Exit {
 impl Exit {
     /// What to exit with where we ended the command for this reason and it had this status.
     pub fn status(&self, reason: Reason, status: Status) -> Status {
-        if self.preserve { status } else { Status::Code(self.code(reason)) }
+        if self.preserve && reason != Reason::Error { status } else { Status::Code(self.code(reason)) }
     }
 
     /// The code for this reason.
@@ -141,6 +143,7 @@ impl Config {
             timeout: cli.ladder.on_timeout.map_or(usual.timeout, |ladder| ladder.0),
         };
         check_nudges(&ladders, &nudges)?;
+        check_files(&cli.records)?;
         let relaunch = cli.relaunch.relaunch;
         Ok(Self {
             command: cli.command,
@@ -220,6 +223,38 @@ fn usual_nudges(ladder: &LadderArgs) -> usize {
         .flatten()
         .map(|ladder| ladder.0.iter().filter(|step| matches!(step, Step::Nudge(_))).count());
     steps.chain([ladder.nudge.len(), 2]).max().unwrap_or(2)
+}
+
+/// Each file is written by one of us alone, and one that is read is not written at all.
+fn check_files(records: &RecordArgs) -> Result<(), Error> {
+    let events = match &records.events {
+        Some(EventsTo::File(path)) => Some(path),
+        _ => None,
+    };
+    let files = [
+        ("events", events),
+        ("report", records.report.as_ref().map(|to| &to.path)),
+        ("record", records.record.as_ref()),
+        ("checkpoint", records.checkpoint.as_ref()),
+    ];
+    let given: Vec<_> = files.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
+    for (index, (option, path)) in given.iter().enumerate() {
+        if let Some((other, _)) = given[..index].iter().find(|(_, other)| is_same_file(other, path)) {
+            let path = plain(&path.to_string_lossy());
+            return Err(Error::usage(format!(
+                "--{other} and --{option} are the same file, '{path}'; give each its own"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether both names are of one file: the same name, or that of a file that is there. Devices and pipes can be shared.
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (fs::canonicalize(one), fs::canonicalize(other)) {
+        (Ok(one), Ok(other)) => one == other && one.is_file(),
+        _ => one == other,
+    }
 }
 
 /// A step that nudges without a text needs one from `--nudge`.

@@ -27,6 +27,7 @@ pub mod replay;
 pub mod report;
 pub mod session;
 pub mod signal;
+mod span;
 mod variables;
 pub mod watch;
 

@@ -147,6 +147,7 @@ fn example(arg: &Arg) -> String {
         "FILE.json" => "tasks.json".to_owned(),
         "FILE" if arg.get_id() == "report" => "report.html".to_owned(),
         "FILE" => "events.jsonl".to_owned(),
+        "N" => default.unwrap_or_else(|| "2".to_owned()),
         _ => default.unwrap_or_else(|| name.to_ascii_lowercase()),
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::exit::Reason;
 use crate::report::Format;
 use crate::signal::Signal;
+use crate::span;
 use crate::watch::{Guard, Pattern, Size, Step, parse_ladder, typeable};
 
 /// A duration, or `off`.
@@ -53,7 +54,16 @@ pub enum EventsTo {
     Descriptor(i32),
 }
 
+/// Only a configuration file can hold a null byte, and no program and no file can be given one.
+fn can_be_passed(text: &str) -> Result<(), String> {
+    if text.contains('\0') {
+        return Err("there is a null byte in it, which no command and no name of a file can hold".to_owned());
+    }
+    Ok(())
+}
+
 pub(super) fn events(text: &str) -> Result<EventsTo, String> {
+    can_be_passed(text)?;
     match text.strip_prefix("fd:") {
         None if text.is_empty() => Err("write it like events.jsonl or fd:3".to_owned()),
         None => Ok(EventsTo::File(text.into())),
@@ -74,6 +84,7 @@ pub struct ReportTo {
 }
 
 pub(super) fn report(text: &str) -> Result<ReportTo, String> {
+    can_be_passed(text)?;
     let path = PathBuf::from(text);
     match path.extension().and_then(|extension| Format::of(extension.to_str()?)) {
         Some(format) => Ok(ReportTo { path, format }),
@@ -86,6 +97,7 @@ pub(super) fn exit_code(text: &str) -> Result<ExitCode, String> {
 }
 
 pub(super) fn guard(text: &str) -> Result<Guard, String> {
+    can_be_passed(text)?;
     if text == "none" || text == "off" {
         return Err(format!(
             "no guard is called '{text}'; to let nothing defer, use --no-guard (in a file: no-guard = true)"
@@ -107,6 +119,7 @@ pub(super) fn signal(text: &str) -> Result<Signal, String> {
 }
 
 pub(super) fn ladder(text: &str) -> Result<LadderArg, String> {
+    can_be_passed(text)?;
     parse_ladder(text).map(LadderArg).map_err(|error| {
         // What comes after a comma in the text of another step is taken for a step.
         let in_a_text = error.starts_with("no step is called") && (text.contains("nudge:") || text.contains("run:"));
@@ -146,6 +159,7 @@ pub(super) fn any_regex(text: &str) -> Result<Pattern, String> {
 }
 
 pub(super) fn shell(text: &str) -> Result<String, String> {
+    can_be_passed(text)?;
     if text.trim().is_empty() {
         return Err("there is nothing to start; write it like 'claude --continue', or leave the option out".to_owned());
     }
@@ -156,23 +170,8 @@ pub(super) fn nudge_text(text: &str) -> Result<String, String> {
     typeable(text)
 }
 
-/// Longer than anything runs, and short enough to be counted with.
-const LONGEST: Duration = Duration::from_hours(24 * 365 * 100);
-
-fn span(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(duration) if duration > LONGEST => Err("longer than a hundred years".to_owned()),
-        Ok(duration) => Ok(duration),
-        Err(humantime::DurationError::UnknownUnit { unit, .. }) if !unit.is_empty() => {
-            Err(format!("not a duration: '{unit}' is no unit such as ms, s, m, h or d"))
-        }
-        Err(humantime::DurationError::UnknownUnit { .. }) => Err("not a duration: a number needs a unit".to_owned()),
-        Err(_) => Err("not a duration".to_owned()),
-    }
-}
-
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    span(text).map_err(|error| format!("{error}; write it like 90s, 5m or '1h 30m'"))
+    span::parse(text).map_err(|error| format!("{error}; write it like 90s, 5m or '1h 30m'"))
 }
 
 pub(super) fn positive(text: &str) -> Result<Duration, String> {
@@ -185,13 +184,26 @@ pub(super) fn positive(text: &str) -> Result<Duration, String> {
 pub(super) fn limit(text: &str) -> Result<Limit, String> {
     match text {
         "off" => Ok(Limit(None)),
-        _ => match span(text) {
+        _ => match span::parse(text) {
             Ok(Duration::ZERO) => Err("a limit of zero would be over at once; use 'off' for no limit".to_owned()),
             Ok(duration) => Ok(Limit(Some(duration))),
             Err(error) => Err(format!("{error}; write it like 90s, 5m, '1h 30m' or off")),
         },
     }
 }
+
+/// How often something is done again and again, or `off`.
+pub(super) fn period(text: &str) -> Result<Limit, String> {
+    match limit(text)? {
+        Limit(Some(period)) if period < SHORTEST_PERIOD => {
+            Err("so often nothing else would be done; use 1ms or more".to_owned())
+        }
+        period => Ok(period),
+    }
+}
+
+/// The shortest of them.
+const SHORTEST_PERIOD: Duration = Duration::from_millis(1);
 
 pub(super) fn size(text: &str) -> Result<Size, String> {
     let parts = text.split_once(['x', 'X']).and_then(|(cols, rows)| Some((cols.parse().ok()?, rows.parse().ok()?)));
@@ -213,6 +225,11 @@ pub(super) fn number(text: &str) -> Result<u32, String> {
     within(text, 0, u32::MAX)
 }
 
+/// How many nudges: each is a step of a ladder.
+pub(super) fn nudges(text: &str) -> Result<u32, String> {
+    within(text, 0, 1000)
+}
+
 fn within<N: FromStr + PartialOrd + Copy + std::fmt::Display>(text: &str, least: N, most: N) -> Result<N, String> {
     match text.parse() {
         Ok(number) if number >= least && number <= most => Ok(number),
@@ -232,6 +249,11 @@ mod tests {
         assert!(limit("0s").unwrap_err().contains("'off'"));
         assert!(percent("0").unwrap_err().contains("from 1 to 100"));
         assert!(cycles("1").unwrap_err().contains("from 2 to"));
+        assert!(nudges("4294967295").unwrap_err().contains("from 0 to 1000"));
+        assert!(period("1ns").unwrap_err().contains("1ms") && period("off") == Ok(Limit(None)));
+        for wrong in [shell("a\0b").unwrap_err(), ladder("run:a\0b").unwrap_err(), guard("file:a\0b").unwrap_err()] {
+            assert!(wrong.contains("null byte"), "{wrong}");
+        }
         assert!(number("-1").unwrap_err().contains("from 0 to"));
         assert!(ladder("nudge:yes, go on,stop").unwrap_err().ends_with(r"a comma within a text is written \,"));
         assert!(!ladder("warn,fly").unwrap_err().contains("comma"));
@@ -245,10 +267,6 @@ mod tests {
         assert!(exit_code("loop=300").unwrap_err().contains("from 1 to 255"));
         assert!(exit_code("completed=300").unwrap_err().contains("from 0 to 255"));
         assert!(exit_code("cannot_run=3").unwrap_err().contains("no reason"));
-        assert_eq!(span("").unwrap_err(), "not a duration");
-        assert_eq!(span("-5").unwrap_err(), "not a duration");
-        assert_eq!(span("5").unwrap_err(), "not a duration: a number needs a unit");
-        assert_eq!(span("5 parsecs").unwrap_err(), "not a duration: 'parsecs' is no unit such as ms, s, m, h or d");
         assert!(guard("cpu,io").unwrap_err().contains("--guard cpu --guard io"));
         assert!(guard("none").unwrap_err().contains("no-guard"));
         assert!(guard("file:a,b").is_ok() && guard("cmd:echo a,cpu").is_ok());

@@ -173,7 +173,10 @@ impl Session {
         let until = match (self.reason, self.give_up) {
             (_, true) => Some(now),
             (Some(_), false) => Some(self.patience.unwrap_or(now + PATIENCE)),
-            (None, false) => self.watcher.policy().timeout.map(|limit| Moment::START + limit),
+            (None, false) => {
+                let policy = self.watcher.policy();
+                policy.timeout.filter(|_| policy.ladders.timeout_ends()).map(|limit| Moment::START + limit)
+            }
         };
         let left = |until: Moment| PollTimeout::try_from(until.since(now)).unwrap_or(PollTimeout::MAX);
         until.map_or(PollTimeout::NONE, left)

@@ -79,6 +79,12 @@ fn take_descriptor(number: i32) -> Result<File, Error> {
     if unsafe { libc::fcntl(number, libc::F_GETFD) } == -1 {
         return Err(Error::usage(format!("--events fd:{number}: no such descriptor; open it with {number}>FILE")));
     }
+    // SAFETY: F_GETFL reads flags.
+    if unsafe { libc::fcntl(number, libc::F_GETFL) } & libc::O_ACCMODE == libc::O_RDONLY {
+        return Err(Error::usage(format!(
+            "--events fd:{number}: it is open for reading only; open it with {number}>FILE"
+        )));
+    }
     // SAFETY: the descriptor is open; the standard streams are only duplicated, others nobody else here uses.
     let fd = unsafe { OwnedFd::from_raw_fd(number) };
     if number > 2 {

@@ -47,6 +47,8 @@ mod shell;
 mod signals;
 mod sink;
 mod spawn;
+#[cfg(target_os = "linux")]
+mod stat;
 mod status;
 mod streams;
 mod tally;

@@ -2,7 +2,7 @@
 //! dropped, counted, and said once.
 #![forbid(unsafe_code)]
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -61,6 +61,12 @@ impl Outlet {
             Existing::Overwrite => options.write(true).truncate(false),
         };
         let file = options.create(true).mode(0o600).custom_flags(FLAGS).open(path)?;
+        // Two that overwrite one file would leave nothing that can be read. The lock is gone with the open file; where
+        // the file system knows none, nobody can tell.
+        let overwrites = existing == Existing::Overwrite && file.metadata().is_ok_and(|about| about.is_file());
+        if overwrites && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(io::Error::other("another run is writing it"));
+        }
         let empties = existing == Existing::Overwrite;
         Ok(Self { empties, ..Self::new(Sink::own(file.into()), None) })
     }

@@ -64,9 +64,7 @@ pub fn is_orphaned() -> bool {
 
 #[cfg(target_os = "linux")]
 fn parent_of(pid: Pid) -> Option<Pid> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_ascii_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
+    super::stat::Stat::read(pid.as_raw())?.parent().map(Pid::from_raw)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_return_before_a_newline_is_taken_out_and_no_other() {
-        assert_eq!(taken(&["one\r\n\r\ntwo\r50%\r\r\nend"]), ("one\n\ntwo\r50%\r\nend".to_owned(), vec![21]));
+        assert_eq!(taken(&["one\r\n\r\ntwo\r50%\r\r\nend"]), ("one\n\ntwo\r50%\r\nend".to_owned(), vec![20]));
     }
 
     #[test]

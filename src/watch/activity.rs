@@ -61,6 +61,9 @@ pub struct Counting {
     pub(super) own: Vec<String>,
 }
 
+/// So many bytes of what we have typed are enough to recognise it.
+const ENOUGH: usize = 40;
+
 impl Counting {
     /// The lines that match nothing of `ignore` and, if there are any, one of `only`.
     pub fn new(ignore: Vec<Pattern>, only: Vec<Pattern>) -> Self {
@@ -71,15 +74,25 @@ impl Counting {
     pub(super) fn add_own(&mut self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
         let body = text.trim_start_matches("\x1b[200~");
-        let start: String = body.chars().take_while(|letter| !letter.is_control()).take(40).collect();
+        let first = body.split(char::is_control).next().unwrap_or_default().trim();
         // A letter or two can stand in any line.
-        if start.trim().len() > 2 && !self.own.iter().any(|known| known == start.trim()) {
-            self.own.push(start.trim().to_owned());
+        if first.len() > 2 && !self.own.iter().any(|known| known == first) {
+            self.own.push(first.to_owned());
         }
     }
 
+    /// Whether the line shows what we have typed: behind a prompt or in a frame, and nothing else. One that only has the
+    /// same words in it is the command's.
     fn is_own(&self, text: &str) -> bool {
-        self.own.iter().any(|own| text.contains(own.as_str()))
+        let is_word = |c: char| c.is_alphanumeric();
+        self.own.iter().any(|own| {
+            let start = &own[..own.floor_char_boundary(ENOUGH)];
+            text.match_indices(start).any(|(at, _)| {
+                let (before, shown) = (&text[..at], text[at..].trim_end_matches(|c| !is_word(c)));
+                // It may go on in the next row.
+                !before.trim_end().ends_with(is_word) && own.starts_with(shown.trim_end())
+            })
+        })
     }
 
     pub(super) fn counts(&self, text: &str) -> bool {
@@ -328,4 +341,31 @@ fn words(text: &str) -> impl Iterator<Item = char> {
         in_number = digit;
         if first { Some('#') } else { (!digit).then_some(c) }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_shows_what_we_typed_does_not_count_and_one_with_the_same_words_does() {
+        let mut counting = Counting::default();
+        counting.add_own(b"test");
+        counting.add_own("\x1b[200~Please go on with the next of the open tasks in the list.\x1b[201~".as_bytes());
+        for own in [
+            "test",
+            "> test",
+            "user@host:~$ test",
+            "│ ❯ test              │",
+            "> Please go on with the next of the open tasks in the list.",
+            "│ > Please go on with the next of the open tasks      │",
+        ] {
+            assert!(!counting.counts(own), "{own}");
+        }
+        for other in
+            ["running test number 3", "the test", "test 3 ok", "Please go on with the next of the open tasks: 3"]
+        {
+            assert!(counting.counts(other), "{other}");
+        }
+    }
 }

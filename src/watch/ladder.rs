@@ -14,7 +14,7 @@ use std::time::Duration;
 use super::clocks::Clocks;
 use super::guarding::{Bounds, Guarding, Ruling};
 use super::nudge::{Next, Nudge, Shown};
-use super::situation::Situation;
+use super::situation::{BEGUN, Situation};
 use super::{Action, Answer, Event, Guard, Moment, Order, Policy, Step};
 use crate::exit::Reason;
 use crate::signal::Signal;
@@ -216,8 +216,16 @@ impl Ladder {
             Step::Wait(duration) => episode.due = now + *duration,
             Step::Run(shell) => actions.push(Action::Run(shell.clone())),
             Step::Key(key) => {
-                actions.push(Action::Type(key.bytes().to_vec()));
-                actions.push(Action::Report(Event::Nudged { text: step.to_string(), failed: None }));
+                if let Some(typed) = situation.typed.filter(|typed| now.since(*typed) < TYPING) {
+                    episode.due = typed + TYPING;
+                    return false;
+                }
+                // What somebody has begun is theirs to submit.
+                let failed = situation.draft.then_some(BEGUN).map(str::to_owned);
+                if failed.is_none() {
+                    actions.push(Action::Type(key.bytes().to_vec()));
+                }
+                actions.push(Action::Report(Event::Nudged { text: step.to_string(), failed }));
             }
             Step::Prompt if situation.attended => {
                 if let Some(typed) = situation.typed.filter(|typed| now.since(*typed) < TYPING) {

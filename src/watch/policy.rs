@@ -60,6 +60,15 @@ pub struct Ladders {
 }
 
 impl Ladders {
+    /// Whether a command that has run too long is ended at all.
+    pub fn timeout_ends(&self) -> bool {
+        self.timeout.iter().any(|step| match step {
+            Step::Stop | Step::Relaunch => true,
+            Step::Signal(signal) => signal.ends(),
+            _ => false,
+        })
+    }
+
     /// What is done where nothing else was said: warn, nudge, and at last end it. A loop is only warned of.
     pub fn usual(nudges: &Nudges, nudge_wait: Duration) -> Self {
         let mut idle = vec![Step::Warn];

@@ -34,6 +34,9 @@ pub(super) struct Situation<'a> {
     pub(super) turn: Option<&'a str>,
 }
 
+/// Why nothing is typed where a person has typed something and not submitted it.
+pub(super) const BEGUN: &str = "somebody has begun to type there";
+
 impl Situation<'_> {
     pub(super) fn silence(&self) -> Duration {
         self.now.since(self.since)
@@ -96,7 +99,7 @@ impl Situation<'_> {
             _ if password => Some("it asks for a password"),
             // Whoever has not begun to print may not have begun to read, and what is typed too early gets lost.
             _ if self.byte.is_none() && !reads => Some("it has printed nothing yet"),
-            _ if self.draft => Some("somebody has begun to type there"),
+            _ if self.draft => Some(BEGUN),
             Some(Wait::Menu(..)) => Some("a menu is on the screen"),
             Some(Wait::Question(_)) if !asked_for => Some("it asks a question"),
             _ => None,

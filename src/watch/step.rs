@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::typeable;
 use crate::signal::Signal;
+use crate::span;
 
 /// One thing to do about a command that is stuck.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,8 +101,8 @@ impl FromStr for Step {
             }
             "wait" => {
                 let text = needed("a duration, as in wait:30s")?.trim();
-                let error = |error| format!("'{text}' is no duration ({error}); write it like wait:30s");
-                return humantime::parse_duration(text).map(Self::Wait).map_err(error);
+                let error = |error| format!("'wait:{text}': {error}; write it like wait:30s");
+                return span::parse(text).map(Self::Wait).map_err(error);
             }
             "key" => return needed("a name, as in key:enter")?.trim().parse().map(Self::Key),
             "signal" => return needed("a name, as in signal:USR1")?.trim().parse().map(Self::Signal),
@@ -208,7 +209,7 @@ mod tests {
             ("fly", "no step is called 'fly'"),
             ("warn,", "no step is called ''"),
             ("wait", "needs a duration"),
-            ("wait:soon", "'soon' is no duration"),
+            ("wait:soon", "'wait:soon': not a duration; write it like wait:30s"),
             ("key:any", "no key is called 'any'"),
             ("signal:NOPE", "no signal is called 'NOPE'"),
             ("run:", "needs a shell command"),

@@ -26,7 +26,7 @@ fn says(message: &str, words: &[&str]) {
 #[test]
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
-    let cases: [(&[&str], &[&str]); 39] = [
+    let cases: [(&[&str], &[&str]); 44] = [
         (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
@@ -50,6 +50,11 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--warn", "0"], &["--warn '0'", "from 1 to 100"]),
         (&["--loop", "1"], &["--loop '1'", "from 2 to"]),
         (&["--max-nudges", "many"], &["--max-nudges 'many'", "number"]),
+        (&["--max-nudges", "4294967295"], &["--max-nudges '4294967295'", "from 0 to 1000"]),
+        (&["--heartbeat", "1ns"], &["--heartbeat '1ns'", "1ms or more"]),
+        (&["--on-idle", "wait:soon"], &["--on-idle 'wait:soon'", "not a duration", "wait:30s"]),
+        (&["--record", "a.json", "--report", "a.json"], &["--report and --record are the same file", "'a.json'"]),
+        (&["--events", "a", "--checkpoint", "a"], &["--events and --checkpoint are the same file", "'a'"]),
         (&["--size", "80"], &["--size '80'", "80x24"]),
         (&["--pty", "alwys"], &["--pty 'alwys'", "did you mean 'always'?", "mirror", "never"]),
         (&["--profile", "nope"], &["--profile 'nope'", "no such profile", "claude", "auto or none"]),

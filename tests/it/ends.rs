@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use crate::support::Run;
+use crate::support::{Run, stderr};
 
 #[test]
 fn the_exit_code_is_the_commands_own() {
@@ -30,4 +30,13 @@ fn a_command_that_does_not_exist_is_127_and_one_that_cannot_run_is_126() {
         assert!(String::from_utf8_lossy(&output.stderr).contains(says));
         assert_eq!(Run::new(&[], &[command]).in_terminal().finish().1.code(), Some(code));
     }
+}
+
+#[test]
+fn a_limit_that_ends_nothing_does_not_end_the_waiting_for_a_reader() {
+    // More than fits between the two, so that it has to be waited for until the limit is long over.
+    let script =
+        "$IW --timeout 300ms --on-timeout warn -- sh -c 'sleep 0.4; seq 1 18000; echo end' | { sleep 1.5; tail -n 1; }";
+    let output = Run::script("sh", script).output();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "end\n", "{}", stderr(&output));
 }

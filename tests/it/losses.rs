@@ -138,3 +138,18 @@ fn everything_at_once() {
     let said = is_undisturbed(&output.output(), "all");
     assert_eq!(said.lines().count(), 2, "{said}");
 }
+
+#[test]
+fn a_recording_that_another_run_is_writing_is_left_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    // The command inherits the variable.
+    let script = "echo one; $IW -- sh -c 'echo two'; sleep 0.2; echo three; exit 3";
+    let output = Run::sh(&[], script).variable("IDLEWATCH_RECORD", "run.cast").folder(folder.path()).output();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), &b"one\ntwo\nthree\n"[..]));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("no recording: run.cast: another run is writing it"), "{said}");
+    let recording = fs::read_to_string(folder.path().join("run.cast")).unwrap();
+    assert!(recording.contains("three") && !recording.contains('\0'), "{recording}");
+    let again = Run::sh(&["--record", "run.cast"], "echo four").folder(folder.path()).output();
+    assert_eq!(String::from_utf8_lossy(&again.stderr), "");
+}

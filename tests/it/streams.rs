@@ -254,6 +254,8 @@ fn output_that_cannot_be_written_is_no_success() {
             .0;
         assert!(shown.contains("cannot write to standard output") && shown.contains("code 125"), "{shown}");
     }
+    let output = Run::script("sh", "$IW --preserve-status -- echo important >/dev/full").output();
+    assert_eq!(output.status.code(), Some(125));
     // Its own status says enough.
     let output = Run::script("sh", "$IW -- sh -c 'echo important; exit 7' >/dev/full").output();
     assert_eq!(output.status.code(), Some(7));

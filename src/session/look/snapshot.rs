@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::time::Duration;
 
+use super::super::stat::Stat;
 use super::super::tree;
 use super::call::Call;
 use super::linux::is_terminal;
@@ -33,8 +34,9 @@ pub struct Usage {
 /// The processor time that the processes below `root` have used by now.
 pub fn usage(now: Moment, root: i32) -> Option<Usage> {
     let family = tree::descendants(root)?;
-    let ticks =
-        family.iter().filter_map(|process| Some(((process.pid, process.started), Stat::read(process.pid)?.ticks)));
+    let ticks = family
+        .iter()
+        .filter_map(|process| Some(((process.pid, process.started), Stat::read(process.pid)?.sum(14..=15))));
     Some(Usage { at: now, ticks: ticks.collect() })
 }
 
@@ -50,50 +52,26 @@ pub fn processes(now: Moment, root: i32, device: Option<u64>, before: Option<&Us
     let family = tree::descendants(root)?;
     let seen = family.iter().take(MOST_PROCESSES).filter_map(|process| {
         let stat = Stat::read(process.pid)?;
+        let ticks = stat.sum(14..=15);
         let share = before.and_then(|before| {
             let then = before.ticks.get(&(process.pid, process.started))?;
             let wall = now.since(before.at);
-            let used = time(stat.ticks.saturating_sub(*then)).as_millis();
+            let used = time(ticks.saturating_sub(*then)).as_millis();
             (wall >= SHORTEST).then(|| u32::try_from(used * 100 / wall.as_millis()).unwrap_or(u32::MAX))
         });
         Some(Process {
             pid: process.pid,
-            parent: stat.parent,
+            parent: stat.parent()?,
             command: command_line(process.pid).unwrap_or_else(|| format!("[{}]", process.name)),
             state: stat.state,
-            cpu: time(stat.ticks),
+            cpu: time(ticks),
             share,
             age: uptime.unwrap_or_default().saturating_sub(time(process.started)),
-            threads: stat.threads,
+            threads: usize::try_from(stat.number(20)?).ok()?,
             doing: doing(process.pid, &stat, device, &mut sockets),
         })
     });
     Some((seen.collect(), family.len().saturating_sub(MOST_PROCESSES)))
-}
-
-/// What `/proc/PID/stat` says.
-struct Stat {
-    state: char,
-    parent: i32,
-    ticks: u64,
-    threads: usize,
-}
-
-impl Stat {
-    fn read(pid: i32) -> Option<Self> {
-        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        // The name, in brackets, may hold anything.
-        let close = memchr::memrchr(b')', &stat)?;
-        let fields: Vec<&str> = std::str::from_utf8(&stat[close + 1..]).ok()?.split_ascii_whitespace().collect();
-        // The first here is the third of the file.
-        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-        Some(Self {
-            state: fields.first()?.chars().next()?,
-            parent: fields.get(1)?.parse().ok()?,
-            ticks: number(14)? + number(15)?,
-            threads: usize::try_from(number(20)?).ok()?,
-        })
-    }
 }
 
 fn command_line(pid: i32) -> Option<String> {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 
 use super::super::signals::send;
+use super::super::stat::Stat;
 use super::{Process, Work};
 use crate::signal::Signal;
 
@@ -54,17 +55,9 @@ pub fn descendants(root: i32) -> Option<Vec<Process>> {
 
 /// The parent and the process with this id, unless it is gone or only waits to be reaped.
 fn read(pid: i32) -> Option<(i32, Process)> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // pid (name) state ppid …: the name may hold anything, brackets and newlines included.
-    let (open, close) = (memchr::memchr(b'(', &stat)?, memchr::memrchr(b')', &stat)?);
-    let name = String::from_utf8_lossy(&stat[open + 1..close]).into_owned();
-    let rest = std::str::from_utf8(&stat[close + 1..]).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    // Field 22 of the file; the name is the second, the parent the fourth.
-    let started = fields.nth(17)?.parse().ok()?;
-    (!matches!(state, "Z" | "X")).then_some((parent, Process { pid, started, name }))
+    let stat = Stat::read(pid)?;
+    let (parent, started) = (stat.parent()?, stat.number(22)?);
+    (!matches!(stat.state, 'Z' | 'X')).then_some((parent, Process { pid, started, name: stat.name }))
 }
 
 /// Whether it was signalled, or is gone already.
@@ -95,9 +88,7 @@ fn is_same(process: &Process) -> bool {
 }
 
 pub fn is_stopped(pid: i32) -> Option<bool> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let close = memchr::memrchr(b')', &stat)?;
-    Some(stat.get(close + 2) == Some(&b'T'))
+    Stat::read(pid).map(|stat| stat.state == 'T')
 }
 
 pub fn work(root: i32, terminals: &[u64]) -> Option<[Work; 2]> {
@@ -107,7 +98,9 @@ pub fn work(root: i32, terminals: &[u64]) -> Option<[Work; 2]> {
     let mut work = [Work::default(); 2];
     for process in descendants(root)? {
         let group = &mut work[usize::from(!has_terminal(process.pid, terminals))];
-        group.used += Duration::from_millis(ticks(process.pid).unwrap_or(0) * 1000 / ticks_per_second);
+        // User and system time of a process and of those it has waited for.
+        let ticks = Stat::read(process.pid).map_or(0, |stat| stat.sum(14..=17));
+        group.used += Duration::from_millis(ticks * 1000 / ticks_per_second);
         group.held_up += held_up(process.pid).unwrap_or_default();
     }
     Some(work)
@@ -135,13 +128,6 @@ pub fn device_of(pid: i32, fd: u64) -> std::io::Result<Option<u64>> {
         return Ok(None);
     }
     fs::metadata(path).map(|metadata| Some(metadata.rdev()))
-}
-
-/// User and system time of a process and of those it has waited for: fields 14 to 17 of the file.
-fn ticks(pid: i32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(')')?;
-    Some(rest.split_ascii_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum())
 }
 
 pub fn bytes_moved(root: i32) -> Option<u64> {

@@ -1,0 +1,38 @@
+//! Lengths of time, as a person writes them.
+
+use std::time::Duration;
+
+/// Longer than anything runs, and short enough to be counted with.
+const LONGEST: Duration = Duration::from_hours(24 * 365 * 100);
+
+/// A length of time such as `90s`, `5m` or `1h 30m`; otherwise what is wrong with it.
+pub fn parse(text: &str) -> Result<Duration, String> {
+    use humantime::DurationError::{NumberOverflow, UnknownUnit};
+    match humantime::parse_duration(text) {
+        Ok(duration) if duration <= LONGEST => Ok(duration),
+        Ok(_) | Err(NumberOverflow) => Err("longer than a hundred years".to_owned()),
+        Err(UnknownUnit { unit, .. }) if !unit.is_empty() => {
+            Err(format!("not a duration: '{unit}' is no unit such as ms, s, m, h or d"))
+        }
+        Err(UnknownUnit { .. }) => Err("not a duration: a number needs a unit".to_owned()),
+        Err(_) => Err("not a duration".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_none_is_told_why() {
+        assert_eq!(parse("1h 30m"), Ok(Duration::from_mins(90)));
+        for long in ["101years", "9999999999999999999s", "99999999999999999999s", "584542046090y"] {
+            assert_eq!(parse(long).unwrap_err(), "longer than a hundred years", "{long}");
+        }
+        for none in ["", "-5", "soon"] {
+            assert_eq!(parse(none).unwrap_err(), "not a duration", "{none}");
+        }
+        assert_eq!(parse("5").unwrap_err(), "not a duration: a number needs a unit");
+        assert_eq!(parse("5 parsecs").unwrap_err(), "not a duration: 'parsecs' is no unit such as ms, s, m, h or d");
+    }
+}
