@@ -49,6 +49,7 @@ mod terminal;
 mod typeahead;
 mod watch_activity;
 mod watch_loops;
+mod watch_nudges;
 mod watch_policy;
 mod watch_properties;
 mod watch_silence;

@@ -1,4 +1,4 @@
-//! What is done about it: guards, ladders, nudges, in made-up time.
+//! What is done about it: guards, ladders, orders, in made-up time.
 
 use idlewatch::exit::Reason;
 use idlewatch::signal::Signal;
@@ -20,11 +20,11 @@ fn deferrals(watched: &Watched) -> usize {
     watched.events.iter().filter(|(_, event)| matches!(event, Event::GuardDeferred { .. })).count()
 }
 
-fn first_signal(watched: &Watched) -> Option<u64> {
+pub fn first_signal(watched: &Watched) -> Option<u64> {
     watched.signals.first().map(|(at, _)| at.as_secs())
 }
 
-fn nudging(texts: &[&str], most: usize) -> impl FnOnce(&mut Policy) {
+pub fn nudging(texts: &[&str], most: usize) -> impl FnOnce(&mut Policy) {
     let nudges = Nudges { texts: texts.iter().map(|text| (*text).to_owned()).collect(), most };
     move |policy: &mut Policy| {
         policy.ladders = Ladders::usual(&nudges, seconds(30));
@@ -319,103 +319,7 @@ fn time_that_nobody_watched_is_no_silence() {
     assert!(watched.events.iter().any(|(_, event)| matches!(event, Event::Gap { .. })));
 }
 
-// Nudges.
-
-#[test]
-fn a_nudge_is_typed_and_submitted_and_its_echo_does_not_count() {
-    let mut watched = Watched::with(nudging(&["please go on"], 1));
-    watched.finds(Look { line_mode: Known::No, ..Look::default() });
-    watched.prints("\x1b[?25hhello\r\n> ").passes(seconds(60));
-    assert_eq!(watched.typed, [(seconds(60), b"please go on".to_vec())]);
-    watched.prints("please go on").passes(seconds(1));
-    assert_eq!(watched.typed.last().unwrap().1, b"\r");
-    // The program takes it, shows it again above, and says nothing more.
-    watched.prints("\r\x1b[K\r\n\x1b[Aplease go on\r\n> ").passes(seconds(5));
-    let nudged = watched.events.iter().find_map(|(_, event)| match event {
-        Event::Nudged { text, failed } => Some((text.clone(), failed.clone())),
-        _ => None,
-    });
-    assert_eq!(nudged, Some(("please go on".to_owned(), None)));
-    watched.passes(seconds(60));
-    assert!(first_signal(&watched).is_some_and(|at| (90..=100).contains(&at)), "{:?}", watched.signals);
-}
-
-#[test]
-fn a_line_that_stays_on_the_screen_is_submitted_once() {
-    let mut watched = Watched::with(nudging(&["sleep 600"], 1));
-    watched.finds(Look { line_mode: Known::No, ..Look::default() });
-    watched.prints("hello\r\n> ").passes(seconds(60)).prints("sleep 600").passes(seconds(1));
-    watched.prints("\r\n").passes(seconds(20));
-    let typed: Vec<&[u8]> = watched.typed.iter().map(|(_, bytes)| bytes.as_slice()).collect();
-    assert_eq!(typed, [b"sleep 600" as &[u8], b"\r"]);
-    assert!(watched.events.iter().any(|(_, event)| matches!(event, Event::Nudged { failed: None, .. })));
-}
-
-#[test]
-fn a_turn_that_hangs_is_nudged_although_the_program_listens_to_its_user() {
-    let nudges = nudging(&["please go on"], 1);
-    let mut watched = Watched::with(|policy| {
-        nudges(policy);
-        policy.profile = idlewatch::profiles::by_name("claude");
-    });
-    watched.finds(Look { line_mode: Known::No, reads_terminal: Known::Yes, ..Look::default() });
-    watched.observes(&Observation::Attended(true));
-    watched.prints("\x1b[2J\x1b[Hhello\r\n\r\n✻ Thinking…\r\n\r\n❯ \r\n  esc to interrupt\x1b[A\r\x1b[2C");
-    watched.passes(seconds(61));
-    assert_eq!(watched.typed.first(), Some(&(seconds(60), b"please go on".to_vec())), "{:?}", watched.states());
-}
-
-#[test]
-fn progress_after_a_nudge_starts_a_new_period_and_the_number_is_counted() {
-    let mut watched = Watched::with(nudging(&["one", "two"], 2));
-    watched.finds(Look { line_mode: Known::Yes, ..Look::default() });
-    for round in 0..4 {
-        watched.prints(&format!("answer {round}\r\n")).passes(seconds(70));
-    }
-    let typed: Vec<&[u8]> = watched.typed.iter().map(|(_, bytes)| bytes.as_slice()).collect();
-    assert_eq!(typed, [b"one\n", b"two\n"]);
-}
-
-#[test]
-fn nothing_is_typed_into_a_menu_a_question_or_a_password() {
-    for screen in ["Do it?\r\n❯ 1. Yes\r\n  2. No\r\n", "Continue? [y/N] "] {
-        let mut watched = Watched::with(nudging(&["go on"], 2));
-        watched.prints(screen).passes(seconds(300));
-        assert_eq!(watched.typed, [], "{screen}");
-    }
-    let mut watched = Watched::with(nudging(&["go on"], 2));
-    watched.finds(Look { line_mode: Known::Yes, echo: Known::No, ..Look::default() });
-    watched.prints("working\r\n").passes(seconds(300));
-    assert_eq!(watched.typed, []);
-}
-
-#[test]
-fn nobody_is_interrupted_while_typing() {
-    let mut watched = Watched::with(nudging(&["go on"], 1));
-    watched.finds(Look { line_mode: Known::No, ..Look::default() });
-    watched.prints("hello\r\n").passes(seconds(58)).types("wait\r").passes(seconds(4));
-    assert_eq!(watched.typed, []);
-    watched.passes(seconds(3));
-    assert_eq!(watched.typed[0].0, seconds(63));
-
-    // Nor is anything added to what somebody has begun and left.
-    let mut watched = Watched::with(nudging(&["go on"], 1));
-    watched.finds(Look { line_mode: Known::No, ..Look::default() });
-    watched.prints("hello\r\n").passes(seconds(30)).types("wai").passes(seconds(300));
-    assert_eq!(watched.typed, []);
-}
-
-#[test]
-fn somebody_who_presses_escape_and_then_types_is_typing() {
-    for word in ["Please", "Xerox", "^x", "_x", "]x", "[x", "Ok"] {
-        let mut watched = Watched::with(nudging(&["go on"], 1));
-        watched.finds(Look { line_mode: Known::No, ..Look::default() });
-        watched.prints("hello\r\n").passes(seconds(57)).types("\x1b").passes(seconds(4));
-        assert_eq!(watched.typed, [], "Escape alone is a key");
-        watched.types(word).passes(seconds(300));
-        assert_eq!(watched.typed, [], "{word:?}");
-    }
-}
+// What a person says meanwhile.
 
 /// A command into which the only nudge of the run is being typed when the analysis breaks.
 #[cfg(debug_assertions)]
