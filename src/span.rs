@@ -1,4 +1,4 @@
-//! Lengths of time, as a person writes them.
+//! Lengths of time, as a person writes them and as records count them.
 
 use std::time::Duration;
 
@@ -17,6 +17,11 @@ pub fn parse(text: &str) -> Result<Duration, String> {
         Err(UnknownUnit { .. }) => Err("not a duration: a number needs a unit".to_owned()),
         Err(_) => Err("not a duration".to_owned()),
     }
+}
+
+/// Its milliseconds, as records count.
+pub fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

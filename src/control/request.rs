@@ -79,7 +79,7 @@ impl Request {
     pub fn line(&self) -> String {
         let mut object = serde_json::json!({ "type": self.name() });
         match self {
-            Self::Extend(by) => object["by"] = crate::report::milliseconds(*by).into(),
+            Self::Extend(by) => object["by"] = crate::span::milliseconds(*by).into(),
             Self::Nudge(text) => object["text"] = text.as_str().into(),
             Self::Stats | Self::Explain | Self::Subscribe | Self::Stop | Self::Complete => {}
         }

@@ -1,12 +1,13 @@
 //! Events as JSON lines: one object each, times in milliseconds.
 
 use std::io::{self, Write};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde::Serialize;
 
 use super::{Stats, escaped};
 use crate::exit::Reason;
+use crate::span::milliseconds;
 use crate::watch::{Event, Moment};
 
 /// The version of the format.
@@ -53,11 +54,6 @@ enum Body<'e> {
     Relaunched { count: u32, why: &'e str, delay: u64, command: &'e str },
     Stats(&'e Stats),
     Nothing {},
-}
-
-/// A time in whole milliseconds.
-pub fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl<W: Write> JsonLines<W> {
@@ -166,6 +162,8 @@ impl<W: Write> JsonLines<W> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::watch::{Repetition, State};
 

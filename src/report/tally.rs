@@ -7,6 +7,7 @@ use super::history::PastRun;
 use super::short::{cut, cut_all};
 use super::timeline::plain;
 use crate::exit::Reason;
+use crate::span::milliseconds;
 use crate::watch::{Event, Moment, State};
 
 /// How many parts of a run are told apart.
@@ -166,10 +167,6 @@ impl Activity {
         self.stretch(lasted);
         (self.parts[..=self.index(lasted)].to_vec(), self.span)
     }
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

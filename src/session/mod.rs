@@ -72,7 +72,7 @@ pub use status::Status;
 pub(crate) use self::clock::Clock;
 pub(crate) use self::signals::Signals;
 pub(crate) use self::sink::Sink;
-pub(crate) use self::terminal::Terminal;
+pub(crate) use self::terminal::{Terminal, size_of};
 
 use self::gaps::{Gap, Gaps};
 use self::guards::Guards;

@@ -11,7 +11,8 @@ use std::time::{Duration, SystemTime};
 use super::events::Loss;
 use super::outlet::{Existing, Outlet, Rest, Trouble};
 use crate::cast::{Aside, write};
-use crate::report::{in_words, plain};
+use crate::report::{command_line, in_words, plain};
+use crate::span::milliseconds;
 use crate::watch::{Event, Moment, Observation, Order, Size, Stream};
 
 /// Variables that are worth knowing to whoever plays it; nothing else of the environment is written.
@@ -62,8 +63,7 @@ impl Recorder {
         let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let variable = |name| std::env::var_os(name).map(|value| (name, value.to_string_lossy().into_owned()));
         let env: BTreeMap<&'static str, String> = VARIABLES.into_iter().filter_map(variable).collect();
-        let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
-        self.put(&write::header(size, since.as_secs(), &words.join(" "), &env))
+        self.put(&write::header(size, since.as_secs(), &command_line(command), &env))
     }
 
     /// So much time has passed since the command was started, and it is started again.
@@ -145,30 +145,5 @@ impl Recorder {
     /// Writes what waits.
     pub fn flush(&mut self) {
         self.outlet.flush();
-    }
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A word as one would type it in a shell.
-fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./=:,@%+".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_command_is_written_as_one_would_type_it() {
-        assert_eq!(quoted("make"), "make");
-        assert_eq!(quoted("it's here"), r"'it'\''s here'");
-        assert_eq!(quoted(""), "''");
     }
 }

@@ -3,7 +3,8 @@
 use super::Session;
 use super::clock::Clock;
 use crate::control::{Answer, Request, Server};
-use crate::report::{Limits, Stats, milliseconds};
+use crate::report::{Limits, Stats};
+use crate::span::milliseconds;
 use crate::watch::{Moment, Observation, Order, Policy};
 
 impl Session {

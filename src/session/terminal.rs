@@ -43,15 +43,7 @@ impl Terminal {
 
     /// Its size, pixels included.
     pub fn size(&self) -> Option<PtySize> {
-        let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: TIOCGWINSZ writes one winsize, and `size` is one.
-        let answer = unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) };
-        (answer == 0).then_some(PtySize {
-            rows: size.ws_row,
-            cols: size.ws_col,
-            pixel_width: size.ws_xpixel,
-            pixel_height: size.ws_ypixel,
-        })
+        size_of(&self.fd)
     }
 
     /// Whether we are in its foreground. A terminal that does not control us has no such notion: then we are.
@@ -178,6 +170,19 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         self.restore();
     }
+}
+
+/// The size of a terminal, pixels included; none if it is no terminal.
+pub fn size_of(terminal: &impl AsFd) -> Option<PtySize> {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: TIOCGWINSZ writes one winsize, and `size` is one.
+    let answer = unsafe { libc::ioctl(terminal.as_fd().as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) };
+    (answer == 0).then_some(PtySize {
+        rows: size.ws_row,
+        cols: size.ws_col,
+        pixel_width: size.ws_xpixel,
+        pixel_height: size.ws_ypixel,
+    })
 }
 
 /// Holds back one signal while it lives.

@@ -1,6 +1,6 @@
 //! One run at length, and what the terminal can show.
 
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 
 use super::super::round::{Found, Told};
 use super::table::{Mood, command, cut, state, time};
@@ -91,8 +91,6 @@ pub fn can_draw() -> bool {
 
 /// Columns and rows of a terminal; none if it is no terminal or does not know.
 pub fn size_of(terminal: &impl AsFd) -> Option<(usize, usize)> {
-    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: TIOCGWINSZ writes one winsize, and `size` is one.
-    let answer = unsafe { libc::ioctl(terminal.as_fd().as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) };
-    (answer == 0 && size.ws_col > 0).then(|| (size.ws_col.into(), size.ws_row.into()))
+    let size = crate::session::size_of(terminal).filter(|size| size.cols > 0)?;
+    Some((size.cols.into(), size.rows.into()))
 }

@@ -7,7 +7,7 @@ use owo_colors::{OwoColorize, Style};
 use unicode_width::UnicodeWidthChar;
 
 use super::super::round::{Found, Told};
-use crate::report::plain;
+use crate::report::{command_line, plain};
 use crate::watch::span;
 
 const HEADS: [&str; 6] = ["RUN", "PID", "STATE", "ELAPSED", "ACTIVITY", "COMMAND"];
@@ -59,12 +59,7 @@ pub fn command(found: &Found) -> String {
 
 /// A command in one line, quoted where a shell would want it.
 pub fn quoted(command: &[String]) -> String {
-    let words = command.iter().map(|word| {
-        let word = plain(word);
-        let simple = |c: char| c.is_alphanumeric() || "-_=./:,+@%^".contains(c);
-        if !word.is_empty() && word.chars().all(simple) { word } else { format!("'{}'", word.replace('\'', "'\\''")) }
-    });
-    words.collect::<Vec<String>>().join(" ")
+    command_line(&command.iter().map(|word| plain(word)).collect::<Vec<_>>())
 }
 
 /// What a run is doing, in a word or two.

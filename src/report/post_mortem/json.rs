@@ -1,13 +1,12 @@
 //! The report as one JSON object. Times are in milliseconds, names as in the events.
 
-use std::time::Duration;
-
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{PostMortem, VERSION};
 use crate::exit::Reason;
 use crate::report::{JsonLines, escaped};
+use crate::span::milliseconds;
 use crate::watch::Moment;
 
 /// The version of the format.
@@ -237,8 +236,4 @@ fn events(report: &PostMortem) -> Vec<Value> {
             serde_json::from_slice(&std::mem::take(lines.out())).ok()
         })
         .collect()
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

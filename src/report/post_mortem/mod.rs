@@ -9,9 +9,9 @@ mod timeline;
 use std::time::{Duration, SystemTime};
 
 use super::chronicle::{Chronicle, Entry};
-use super::in_words;
 use super::process::Process;
 use super::tasks::Tasks;
+use super::{command_line, in_words};
 use crate::exit::Reason;
 use crate::signal::Signal;
 use crate::watch::{Event, Picture, State, span};
@@ -331,19 +331,9 @@ fn clock(elapsed: Duration) -> String {
 /// A command as one would type it, or its beginning.
 fn line(command: &[String]) -> String {
     const LONGEST: usize = 1000;
-    let whole = command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let whole = command_line(command).replace('\n', " ⏎ ");
     match whole.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &whole[..end]),
         None => whole,
-    }
-}
-
-/// A word as a shell would want it.
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=@%+,".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''").replace('\n', " ⏎ "))
     }
 }
