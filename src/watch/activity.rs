@@ -16,6 +16,7 @@ use super::complaint::{is_marked_done, is_retry, is_tip};
 use super::mask::{Taken, added_glyphs, mask};
 use super::screen::Line;
 use super::seen::Seen;
+use super::wording::{names_another, without_attempt, words};
 use super::{Moment, Pattern};
 
 /// A line that turned or timed this recently is a status line.
@@ -140,6 +141,8 @@ pub(super) struct Activity {
     recent: VecDeque<String>,
     /// A line was completed since the last look.
     completed: bool,
+    /// The words around the number that last went on.
+    counter: Option<String>,
 }
 
 impl Activity {
@@ -292,11 +295,19 @@ impl Activity {
         let (before, next) = (&self.rows[row], &self.next[row]);
         let same_words = !before.masked.is_empty() && words(&before.masked).eq(words(&next.masked));
         if is_retry(&next.raw) {
-            let words: String = words(&next.masked).collect();
-            return !same_words && self.seen.is_new(&words);
+            // Kept apart from what the rows themselves say.
+            let said = if same_words { without_attempt(&next.masked) } else { words(&next.masked).collect() };
+            return self.seen.is_new(&format!("again: {said}"));
+        }
+        if same_words {
+            let counter: String = words(&next.masked).collect();
+            // Another one went on before: what is counted below it begins again with each step of it.
+            self.completed |= self.counter.as_ref().is_some_and(|last| *last != counter);
+            self.counter = Some(counter);
+            return true;
         }
         let finished = is_marked_done(&next.masked) && !is_marked_done(&before.masked);
-        if same_words || finished {
+        if finished || !is_tip(&next.raw) && names_another(&before.masked, &next.masked) {
             return true;
         }
         if !self.is_status(now, row) {
@@ -330,17 +341,6 @@ impl Activity {
 
 fn indent(text: &str) -> usize {
     text.chars().take_while(|c| c.is_whitespace()).count()
-}
-
-/// `text` with each number made the same, so that only words differ.
-fn words(text: &str) -> impl Iterator<Item = char> {
-    let mut in_number = false;
-    text.chars().filter_map(move |c| {
-        let digit = c.is_ascii_digit() || in_number && matches!(c, '.' | ',');
-        let first = digit && !in_number;
-        in_number = digit;
-        if first { Some('#') } else { (!digit).then_some(c) }
-    })
 }
 
 #[cfg(test)]

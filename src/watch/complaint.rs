@@ -16,8 +16,33 @@ impl Tone {
     pub(super) fn of(text: &str, lower: &mut String) -> Self {
         to_lowercase(text, lower);
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        Self { complains: has(&COMPLAINTS) && !has(&NONE_OF_IT), retries: has(&RETRIES), share: shows_share(text) }
+        let complains = has(&COMPLAINTS) && !none_of_it(lower) && !only_counts(lower);
+        Self { complains, retries: has(&RETRIES), share: shows_share(text) }
     }
+}
+
+/// Whether the line says that nothing went wrong: `0 errors`, and not `500 errors`.
+fn none_of_it(lower: &str) -> bool {
+    let begins = |at: usize| !lower[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | ','));
+    NONE_OF_IT.iter().any(|word| lower.match_indices(word).any(|(at, _)| begins(at)))
+}
+
+/// Whether every complaint in the line is counted, beside something else that is: `1200 rows, 3 errors`, `ok=12 failed=3`,
+/// `loss=0.2 error=0.04`. One alone with a number, as in `error: 529` or `500 error`, is that error.
+fn only_counts(lower: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let numbers = lower.split(|c: char| !is_digit(c)).filter(|part| !part.is_empty()).count();
+    let mut complaints = COMPLAINTS.iter().flat_map(|word| lower.match_indices(word));
+    numbers > 1
+        && complaints.all(|(at, word)| {
+            let (before, rest) = (&lower[..at], &lower[at + word.len()..]);
+            let after = rest.trim_start_matches(char::is_alphabetic);
+            let several = after.len() < rest.len();
+            let value = after.strip_prefix([':', '=']).map(str::trim_start).filter(|value| value.starts_with(is_digit));
+            let fraction = |value: &str| value.trim_start_matches(is_digit).starts_with('.');
+            let number_first = before.ends_with(' ') && before.trim_end().ends_with(is_digit);
+            several && (number_first || value.is_some()) || value.is_some_and(fraction)
+        })
 }
 
 const COMPLAINTS: [&str; 34] = [
@@ -73,7 +98,7 @@ pub(super) fn is_retry(text: &str) -> bool {
 
 /// Whether the line has a mark that something is finished, well or not.
 pub(super) fn is_marked_done(text: &str) -> bool {
-    text.contains(['✓', '✔', '✗', '✘', '✕', '✖', '☑', '☒', '✅', '❌'])
+    text.contains(['✓', '✔', '✗', '✘', '✕', '✖', '☑', '☒', '✅', '❌']) || text.contains("[x]") || text.contains("[X]")
 }
 
 /// Whether the line announces itself as a tip: something to read while time passes.
@@ -102,5 +127,34 @@ fn to_lowercase(text: &str, lower: &mut String) {
         lower.make_ascii_lowercase();
     } else {
         lower.extend(text.chars().flat_map(char::to_lowercase));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complaints_that_are_counted_among_other_things_are_no_complaint() {
+        let complains = |text: &str| Tone::of(text, &mut String::new()).complains;
+        for counted in [
+            "INFO processed 13200 records, 3 errors",
+            "ok=12 changed=0 failed=3",
+            "12 passed, 2 failed",
+            "epoch 3 loss=0.2 train_error=0.0086",
+            "rows: 1200, errors: 3",
+        ] {
+            assert!(!complains(counted), "{counted}");
+        }
+        for complaint in [
+            "error: 529, request 12",
+            "500 error in 3 ms",
+            "3 errors",
+            "connection refused, 3 errors, 12 left",
+            "failed to fetch 3 of 12",
+            "HTTP 503 service unavailable after 3 s",
+        ] {
+            assert!(complains(complaint), "{complaint}");
+        }
     }
 }

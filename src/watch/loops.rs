@@ -23,6 +23,9 @@ const HEARTBEAT: Duration = Duration::from_millis(500);
 /// A run that has stopped printing for this long is over: what follows is silence.
 const OVER: Duration = Duration::from_mins(1);
 
+/// However slow a loop is, after this long it is silence.
+const LONGEST_PATIENCE: Duration = Duration::from_mins(15);
+
 /// When repetition is a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopPolicy {
@@ -294,7 +297,7 @@ impl Run {
     }
 
     fn patience(&self) -> Duration {
-        (self.what.period * 3).clamp(Duration::from_secs(5), OVER)
+        (self.what.period * 3).clamp(Duration::from_secs(5), LONGEST_PATIENCE)
     }
 
     fn is_over(&self, now: Moment) -> bool {

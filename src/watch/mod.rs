@@ -79,6 +79,7 @@ mod step;
 mod verdict;
 mod waiting;
 mod watcher;
+mod wording;
 mod words;
 
 pub use action::{Action, Order};

@@ -56,6 +56,41 @@ fn a_new_verb_now_and_then_is_decoration() {
 }
 
 #[test]
+fn another_thing_that_is_named_is_work_however_slowly() {
+    let frame = |n: usize| format!("\r{} Installing lib_{}.js ({}s)\x1b[K", spin(n), "x".repeat(1 + n / 300), n / 10);
+    assert_eq!(after_two_minutes(frame), State::Active);
+    let below =
+        |n: usize| format!("\x1b[H⠋ Build ({}s)\r\n  compiling src/{}.ts\x1b[K", n / 10, "x".repeat(1 + n / 300));
+    assert_eq!(after_two_minutes(below), State::Active);
+}
+
+#[test]
+fn a_bar_that_begins_again_with_each_step_of_another_is_work() {
+    let mut watched = Watched::new();
+    watched.draws(seconds(1200), seconds(1), |n| format!("\x1b[HEpoch {}\r\nBatch {}%\x1b[K", n / 100, n % 100));
+    assert_eq!(watched.states(), []);
+}
+
+#[test]
+fn what_is_counted_beside_the_number_of_an_attempt_is_work_and_that_number_is_not() {
+    let counts = |n: usize| format!("\rDownloading (attempt {}/3): {}.{}%\x1b[K", 1 + n / 600, n / 20, n % 10);
+    assert_eq!(after_two_minutes(counts), State::Active);
+    let hangs = |n: usize| format!("\rConnecting (attempt {}/3000), no answer\x1b[K", 1 + n / 10);
+    assert_eq!(after_two_minutes(hangs), State::Stalled);
+}
+
+#[test]
+fn rates_and_times_are_known_by_their_label_and_by_what_they_are_for() {
+    assert_eq!(after_two_minutes(|n| format!("\r3/10 {}ms/step\x1b[K", 12 + n % 9)), State::Stalled);
+    assert_eq!(after_two_minutes(|n| format!("\relapsed {}/3600\x1b[K", n / 10)), State::Stalled);
+    assert_eq!(after_two_minutes(|n| format!("\rruntime: {} throughput={}\x1b[K", n / 10, n % 17)), State::Stalled);
+    assert_eq!(
+        after_two_minutes(|n| format!("\r1234:{:02}:{:02} waiting\x1b[K", n / 600, n / 10 % 60)),
+        State::Stalled
+    );
+}
+
+#[test]
 fn the_name_of_the_file_being_worked_on_is_work() {
     let file = |n: usize| ["alpha", "beta", "gamma"].map(|name| name.repeat(1 + n / 30)).concat();
     assert_eq!(after_two_minutes(|n| format!("\r\x1b[2K{} Checking {}", spin(n), file(n))), State::Active);

@@ -61,7 +61,24 @@ const PER: [&str; 10] = ["s", "sec", "second", "it", "min", "minute", "m", "h", 
 /// Units that are rates by themselves, in upper and lower case.
 const RATES: [&str; 10] = ["fps", "bps", "kbps", "mbps", "gbps", "kibps", "mibps", "gibps", "rps", "rpm"];
 /// Labels of numbers that are times and rates without a unit.
-const LABELS: [&str; 6] = ["elapsed", "waited", "uptime", "seconds", "fps", "speed"];
+const LABELS: [&str; 16] = [
+    "elapsed",
+    "waited",
+    "uptime",
+    "seconds",
+    "time",
+    "runtime",
+    "duration",
+    "eta",
+    "timeout",
+    "fps",
+    "tps",
+    "qps",
+    "iops",
+    "speed",
+    "rate",
+    "throughput",
+];
 
 /// What it is that time changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +115,9 @@ pub(super) fn take_labelled<'a>(rest: &'a str, out: &str) -> Option<(&'a str, Ti
     let label = out.trim_end_matches([' ', ':', '=']).rsplit([' ', '(']).next()?;
     let times = LABELS.iter().any(|name| label.eq_ignore_ascii_case(name));
     let after = &rest[number(rest)..];
+    // Of a limit, as in `elapsed 34/3600`.
+    let limit = after.strip_prefix('/').filter(|limit| digits(limit) > 0);
+    let after = limit.map_or(after, |limit| &limit[number(limit)..]);
     (times && !after.starts_with(['%', '/'])).then_some((after, Time::Elapsed))
 }
 
@@ -134,9 +154,9 @@ fn take_iso_date(rest: &str, whole: usize) -> Option<&str> {
     }
 }
 
-/// `0:34`, `12:03:09`, `12:03:09.911`, `1:02:03 AM`, `2:35pm`.
+/// `0:34`, `12:03:09`, `12:03:09.911`, `1:02:03 AM`, `2:35pm`, `1234:05:06`.
 fn take_clock(rest: &str, whole: usize) -> Option<&str> {
-    if !(1..=3).contains(&whole) {
+    if !(1..=7).contains(&whole) {
         return None;
     }
     let mut after = &rest[whole..];
@@ -148,7 +168,7 @@ fn take_clock(rest: &str, whole: usize) -> Option<&str> {
         after = &next[2..];
         fields += 1;
     }
-    if !(1..=3).contains(&fields) {
+    if !(1..=3).contains(&fields) || whole > 3 && fields != 2 {
         return None;
     }
     if let Some(end) = take_half(after) {
@@ -187,8 +207,10 @@ fn take_quotient(after: &str) -> Option<&str> {
     }
     let over = unit[name..].strip_prefix('/').or_else(|| unit[name..].strip_prefix(" per "));
     let per = over.or_else(|| after.strip_prefix(" per "))?;
-    let (name, end) = per.split_at(letters(per));
-    PER.contains(&name).then_some(end)
+    let (by, end) = per.split_at(letters(per));
+    // A time for each of whatever is counted is a rate: `12ms/step`.
+    let of_time = is_unit(&unit[..name]) && !by.is_empty();
+    (of_time || PER.contains(&by)).then_some(end)
 }
 
 fn letters(text: &str) -> usize {

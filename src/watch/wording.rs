@@ -1,0 +1,70 @@
+//! What a line says in words, apart from its numbers.
+
+/// `text` with each number made the same, so that only words differ.
+pub(super) fn words(text: &str) -> impl Iterator<Item = char> {
+    let mut in_number = false;
+    text.chars().filter_map(move |c| {
+        let digit = c.is_ascii_digit() || in_number && matches!(c, '.' | ',');
+        let first = digit && !in_number;
+        in_number = digit;
+        if first { Some('#') } else { (!digit).then_some(c) }
+    })
+}
+
+/// Whether `text` names something that `before` did not: a file, a package, a test. Whoever hangs finds other verbs and
+/// tips, but goes on to no other thing.
+pub(super) fn names_another(before: &str, text: &str) -> bool {
+    let is_name = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        word.contains(['/', '.', '_', ':', '@']) && word.contains(char::is_alphabetic)
+    };
+    text.split(' ').any(|word| is_name(word) && !before.split(' ').any(|old| old == word))
+}
+
+/// How many words behind the one for it the number of an attempt is looked for.
+const NEAR: usize = 3;
+
+/// `text` without the number of the attempt: `(attempt 2/3): 45%` says nothing new by its 2.
+pub(super) fn without_attempt(text: &str) -> String {
+    let mut left = 0;
+    let words = text.split(' ').filter(|word| {
+        let lower = word.to_lowercase();
+        if ["retry", "attempt", "reconnect", "again"].iter().any(|name| lower.contains(name)) {
+            left = NEAR;
+            return true;
+        }
+        let is_number = word.trim_start_matches(['(', '#']).starts_with(|c: char| c.is_ascii_digit());
+        let counts = is_number && !word.contains('%');
+        let is_attempt = left > 0 && counts;
+        left = if counts { 0 } else { left.saturating_sub(1) };
+        !is_attempt
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_told_from_a_verb() {
+        assert!(names_another("Installing left-pad.js", "Installing right_pad"));
+        assert!(names_another("compiling src/a.ts", "compiling src/b.ts"));
+        assert!(names_another("pulling", "pulling repo:5000/image"));
+        assert!(!names_another("Thinking…", "Pondering…"));
+        assert!(!names_another("compiling src/a.ts", "linking src/a.ts"));
+        assert!(!names_another("", "Use @ and / for more..."));
+        assert!(!names_another("took 1.5", "took 2.5"));
+    }
+
+    #[test]
+    fn only_the_number_of_the_attempt_is_taken_out() {
+        assert_eq!(without_attempt("Downloading (attempt 1/3): 45%"), "Downloading (attempt 45%");
+        assert_eq!(without_attempt("Retry 3 of 10"), "Retry of 10");
+        assert_eq!(
+            without_attempt("retrying, attempt number #4 fetched 12 MB"),
+            "retrying, attempt number fetched 12 MB"
+        );
+        assert_eq!(without_attempt("12 of 30"), "12 of 30");
+    }
+}
