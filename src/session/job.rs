@@ -1,5 +1,7 @@
 //! Job control: the foreground, stopping and continuing, as a shell expects it of the command.
 
+use std::time::Duration;
+
 use nix::sys::signal::{
     SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal as Nix, kill, sigaction, sigprocmask,
 };
@@ -12,6 +14,9 @@ use super::pty::Pty;
 use super::signals::{self, Signals};
 use super::terminal::Terminal;
 use super::{Observation, Session, Signal};
+
+/// How long it may take until the monitor has put the command in front.
+const HANDOVER: Duration = Duration::from_secs(1);
 
 /// The signals that these keys cause in the command's terminal, where the command itself stands in its foreground.
 /// `literal` is whether the key before these takes the first of them for what it is, and then whether the last does.
@@ -88,8 +93,21 @@ impl Session {
         self.share_output();
         Signals::hold_terminal_output(false);
         self.monitor.link.order(Order::Foreground);
+        self.fronted = Some(self.clock.now());
         self.resize();
         self.set_attended(true);
+    }
+
+    /// Whether somebody else has our terminal, and we would take it.
+    pub(super) fn is_in_back(&self) -> bool {
+        !self.on_demand && self.pty.is_some() && self.terminal.as_ref().is_some_and(|terminal| !terminal.is_raw())
+    }
+
+    /// A shell that brings a running job to the front gives it the terminal and says nothing.
+    pub(super) fn notice_front(&mut self) {
+        if self.is_in_back() && self.terminal.as_ref().is_some_and(Terminal::is_ours) {
+            self.come_to_front();
+        }
     }
 
     /// Where others print to our terminal too, it goes on to add the carriage returns for as long as the command's own
@@ -147,9 +165,13 @@ impl Session {
         self.relay_all();
         let ours = self.terminal.as_ref().is_some_and(Terminal::is_ours);
         let has_it = self.pty.as_ref().and_then(Pty::foreground) == Some(self.group);
-        if matches!(signal, Signal::TTIN | Signal::TTOU) && self.pty.is_some() && ours && !has_it {
+        // It may have asked for the terminal a moment before it got it.
+        let just_got_it = self.fronted.is_some_and(|at| self.clock.now().since(at) < HANDOVER);
+        if matches!(signal, Signal::TTIN | Signal::TTOU) && self.pty.is_some() && ours && (!has_it || just_got_it) {
             self.on_demand = false;
-            self.come_to_front();
+            if !has_it {
+                self.come_to_front();
+            }
             self.monitor.link.order(Order::SignalGroup(Signal::CONT));
             return;
         }

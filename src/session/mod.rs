@@ -124,6 +124,8 @@ struct Session {
     terminal: Option<Terminal>,
     /// Leave our own terminal alone until the command wants it.
     on_demand: bool,
+    /// When we last took it for the command, after the start.
+    fronted: Option<Moment>,
     /// Others, in a pipeline or a script, may print to our own terminal.
     shared: bool,
     /// The command's terminal was set up while somebody else, a shell at its prompt, had ours as it likes it.
@@ -196,6 +198,8 @@ struct Session {
 const A_MOMENT: Duration = Duration::from_millis(1);
 /// A reader that had enough and takes nothing within this has paused.
 const A_WHILE: Duration = Duration::from_millis(100);
+/// How often a job in the background asks whether it is in front again.
+const BACK: Duration = Duration::from_secs(1);
 /// How often the rest of a tree that is being ended is looked at.
 const RESCAN: Duration = Duration::from_millis(20);
 
@@ -216,10 +220,13 @@ impl Session {
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             self.gaps.asleep = now;
+            let back = self.is_in_back().then(|| now + BACK);
             let unseen = (!self.typed.is_empty() || self.passed.bytes().is_some()).then(|| now + A_MOMENT);
             let busy = self.sinks.iter().any(Sink::is_busy).then(|| now + A_WHILE);
-            let ready = self.wait([wake, unseen, busy].into_iter().flatten().min().map(|moment| moment.since(now)));
+            let ready =
+                self.wait([wake, unseen, busy, back].into_iter().flatten().min().map(|moment| moment.since(now)));
             self.notice_gaps(wake);
+            self.notice_front();
             if !ready.iter().any(|(what, _)| what.is_relayed()) {
                 if unseen.is_none() {
                     self.sinks.iter_mut().for_each(Sink::pause);

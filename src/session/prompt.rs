@@ -190,7 +190,7 @@ impl Session {
     pub(super) fn screen_size(&self) -> (usize, usize) {
         let size = self.terminal.as_ref().and_then(Terminal::size);
         let size = size.map_or(Size::ASSUMED, |size| Size { cols: size.cols, rows: size.rows });
-        let Size { cols, rows } = size.or_assumed();
+        let Size { cols, rows } = size.drawn();
         (cols.into(), rows.into())
     }
 

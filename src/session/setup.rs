@@ -252,6 +252,7 @@ impl Session {
             slave: ground.slave,
             terminal: ground.terminal,
             on_demand: plan.on_demand,
+            fronted: None,
             shared: plan.shared,
             strange_settings: !ground.in_front,
             type_stdin: plan.type_stdin,

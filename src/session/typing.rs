@@ -24,8 +24,12 @@ impl Session {
                 terminal.insist();
                 self.type_end(1);
             }
-            // Somebody has taken it without a word.
-            Err(_) if !terminal.is_ours() && !terminal.is_gone() => self.go_to_back(),
+            // Somebody has taken it without a word; or has had it for a moment, and it is ours again.
+            Err(Errno::EIO) if !terminal.is_gone() => {
+                if !terminal.is_ours() {
+                    self.go_to_back();
+                }
+            }
             Ok(0) | Err(_) => self.hang_up(),
             Ok(count) => {
                 let typed = &buffer[..count];

@@ -323,7 +323,9 @@ impl Ladder {
         let Some(nudge) = &mut self.nudge else { return };
         let (rows, cursor) = (situation.rows)();
         let shown = Shown { rows: &rows, cursor, byte: situation.byte, progress: situation.since };
-        let failed = match nudge.step(situation.now, shown) {
+        let next =
+            if nudge.is_disturbed(situation.typed) { Next::Failed(BEGUN) } else { nudge.step(situation.now, shown) };
+        let failed = match next {
             Next::Wait(_) => return,
             Next::Type(bytes) => return actions.push(Action::Type(bytes)),
             Next::Sent => None,

@@ -49,8 +49,9 @@ impl Lines {
         self.moved.is_some_and(|at| now.since(at) < PAINTING_LASTS)
     }
 
-    /// Takes text in; `complete` is given each line that is worth examining. Says whether any line was completed.
-    pub(super) fn text(&mut self, now: Moment, text: &str, complete: &mut dyn FnMut(&str)) -> bool {
+    /// Takes text in; `complete` is given each line that is worth examining, and with `all` the others too, and which it
+    /// is. Says whether any line was completed.
+    pub(super) fn text(&mut self, now: Moment, text: &str, all: bool, complete: &mut dyn FnMut(&str, bool)) -> bool {
         if self.is_painted(now) {
             return false;
         }
@@ -62,7 +63,8 @@ impl Lines {
         let mut rest = text;
         while let Some(end) = memchr(b'\n', rest.as_bytes()) {
             completed = true;
-            if self.examined >= PER_WINDOW {
+            let enough = self.examined >= PER_WINDOW;
+            if enough && !all {
                 let last = memrchr(b'\n', rest.as_bytes()).unwrap_or(end);
                 self.line.clear();
                 self.returned = false;
@@ -71,9 +73,11 @@ impl Lines {
                 continue;
             }
             self.append(&rest[..end]);
-            self.examined += self.line.len().max(LEAST);
+            if !enough {
+                self.examined += self.line.len().max(LEAST);
+            }
             if !std::mem::take(&mut self.skipping) {
-                complete(self.line.trim_end());
+                complete(self.line.trim_end(), !enough);
             }
             self.line.clear();
             self.returned = false;
@@ -129,7 +133,7 @@ mod tests {
         let mut lines = Lines::new();
         let mut out = Vec::new();
         for part in [&text[..cut], &text[cut..]] {
-            lines.text(Moment::START, part, &mut |line| out.push(line.to_owned()));
+            lines.text(Moment::START, part, false, &mut |line, _| out.push(line.to_owned()));
         }
         out
     }
@@ -159,9 +163,19 @@ mod tests {
     }
 
     #[test]
+    fn where_something_is_looked_for_no_line_of_a_flood_is_left_out() {
+        let (mut lines, mut sampled, mut others) = (Lines::new(), 0, 0);
+        let flood = format!("{}\r\n", "a long line ".repeat(100)).repeat(100);
+        lines.text(Moment::START, &flood, true, &mut |_, is_sampled| {
+            *if is_sampled { &mut sampled } else { &mut others } += 1
+        });
+        assert_eq!((sampled, others), (PER_WINDOW.div_ceil(LONGEST), 100 - PER_WINDOW.div_ceil(LONGEST)));
+    }
+
+    #[test]
     fn a_painter_completes_no_lines() {
         let mut painter = Lines::new();
         painter.moved(Moment::START);
-        assert!(!painter.text(Moment::START, "row\r\n", &mut |_| panic!("no line")));
+        assert!(!painter.text(Moment::START, "row\r\n", false, &mut |_, _| panic!("no line")));
     }
 }

@@ -241,7 +241,8 @@ impl Loops {
         (round && !news, news)
     }
 
-    fn captured(&mut self, now: Moment, text: &str, policy: &LoopPolicy) -> Option<Repetition> {
+    /// What a pattern of the user's has found often enough.
+    pub(super) fn captured(&mut self, now: Moment, text: &str, policy: &LoopPolicy) -> Option<Repetition> {
         let capture = policy.patterns.iter().find_map(|pattern| pattern.find(text))?;
         if self.captures.len() >= CAPTURES {
             self.captures.clear();

@@ -38,6 +38,7 @@ pub fn typeable(text: &str) -> Result<String, String> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Nudge {
     pub(super) text: String,
+    begun: Moment,
     stage: Stage,
 }
 
@@ -96,7 +97,12 @@ impl Nudge {
             Known::Yes => format!("\x1b[200~{text}\x1b[201~"),
             Known::No | Known::Unknown => text.replace('\n', " "),
         };
-        Ok((Some(Self { text: text.to_owned(), stage: Stage::Typed(now) }), body.into_bytes()))
+        Ok((Some(Self { text: text.to_owned(), begun: now, stage: Stage::Typed(now) }), body.into_bytes()))
+    }
+
+    /// Whether a person who typed last at this moment has typed into it: what stands there then is theirs to submit.
+    pub(super) fn is_disturbed(&self, typed: Option<Moment>) -> bool {
+        typed.is_some_and(|typed| typed >= self.begun)
     }
 
     /// Goes on.

@@ -38,6 +38,13 @@ impl Size {
             rows: if self.rows == 0 { Self::ASSUMED.rows } else { self.rows },
         }
     }
+
+    /// The size of a picture of it: one column breaks wide characters, and a size without end is memory without end.
+    #[must_use]
+    pub fn drawn(self) -> Self {
+        let Self { cols, rows } = self.or_assumed();
+        Self { cols: cols.clamp(2, 1000), rows: rows.clamp(1, 1000) }
+    }
 }
 
 /// An answer that may be missing: "could not look" is never the same as "no".

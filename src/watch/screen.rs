@@ -86,16 +86,10 @@ const MOST_PENDING: usize = 1 << 16;
 /// Text that is shorter is shown whole.
 const WORTH_SKIPPING: usize = 2048;
 
-/// One column breaks wide characters, and a size without end is memory without end.
-fn clamp(size: Size) -> Size {
-    let size = size.or_assumed();
-    Size { cols: size.cols.clamp(2, 1000), rows: size.rows.clamp(1, 1000) }
-}
-
 impl Screen {
     /// A blank screen that keeps so many lines above it.
     pub(super) fn new(size: Size, above: usize) -> Self {
-        let size = clamp(size);
+        let size = size.drawn();
         let touched = Touched(vec![true; size.rows.into()]);
         Self {
             terminal: None,
@@ -129,7 +123,7 @@ impl Screen {
 
     pub(super) fn resize(&mut self, size: Size) {
         self.show();
-        let size = clamp(size);
+        let size = size.drawn();
         // Only another height ends a scroll region.
         self.margins &= size.rows == self.size.rows;
         self.size = size;

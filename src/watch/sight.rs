@@ -265,7 +265,9 @@ impl Sight {
         let (loops, suspected, clocks) = (&mut self.loops, &mut self.suspected, &mut self.clocks);
         let (said_done, activity) = (&mut self.said_done, &mut self.activity);
         let screen = policy.activity == ActivityKind::Screen;
-        lines.text(now, text, &mut |line| {
+        // What somebody looks for may stand in any line; a loop shows in a sample.
+        let all = policy.done.is_some() || !policy.counting.only.is_empty() || !policy.loops.patterns.is_empty();
+        lines.text(now, text, all, &mut |line, sampled| {
             if line.is_empty() {
                 return;
             }
@@ -274,7 +276,11 @@ impl Sight {
                 activity.line_completed();
             }
             *said_done |= policy.done.as_ref().is_some_and(|done| done.is_match(line));
-            suspected.extend(loops.line(now, line, &policy.loops));
+            suspected.extend(if sampled {
+                loops.line(now, line, &policy.loops)
+            } else {
+                loops.captured(now, line, &policy.loops)
+            });
         });
     }
 

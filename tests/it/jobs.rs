@@ -34,6 +34,11 @@ fn folder() -> TempDir {
             "catches",
             "$| = 1; $SIG{TSTP} = sub { print 'caught' }; print \"pid=$$;\"; select(undef, undef, undef, 0.02) until -e 'go'",
         ),
+        (
+            "listens",
+            "$| = 1; print \"pid=$$;\"; vec($in, 0, 1) = 1; select($in, undef, undef, undef); \
+             sysread(STDIN, $line, 99); print \"got $line\"",
+        ),
         ("prompt", "echo \"at the prompt\""),
     ];
     for (name, script) in scripts {
@@ -137,6 +142,19 @@ fn a_background_job_that_wants_to_read_waits_for_the_front() {
         run.enter("fg\n");
         until("going on", || state(pid) != Some('T'));
         run.enter("hello\n").wait_for("got hello");
+    });
+}
+
+#[test]
+fn a_running_job_that_is_brought_to_the_front_has_the_keyboard_although_nobody_says_so() {
+    everywhere(|run, prefix, _| {
+        run.enter(format!("{prefix}perl listens &\n"));
+        let pid = run.number("pid");
+        prompt(run);
+        let ours = job(pid, run.pid());
+        run.enter("fg\n").until_in_front(ours);
+        run.enter("hello\n").wait_for("got hello");
+        prompt(run);
     });
 }
 

@@ -102,6 +102,17 @@ fn somebody_who_presses_escape_and_then_types_is_typing() {
 }
 
 #[test]
+fn what_a_person_types_behind_a_nudge_is_theirs_to_submit() {
+    let mut watched = Watched::with(nudging(&["go on"], 1));
+    watched.finds(Look { line_mode: Known::No, ..Look::default() });
+    watched.prints("hello\r\n> ").passes(seconds(60)).prints("go on").types("wait").prints("wait").passes(seconds(30));
+    assert_eq!(watched.typed, [(seconds(60), b"go on".to_vec())]);
+    let failed =
+        |event: &Event| matches!(event, Event::Nudged { failed: Some(why), .. } if why.contains("begun to type"));
+    assert!(watched.events.iter().any(|(_, event)| failed(event)), "{:?}", watched.events);
+}
+
+#[test]
 fn a_key_is_pressed_neither_while_somebody_types_nor_behind_what_they_have_begun() {
     let presses =
         |policy: &mut idlewatch::watch::Policy| policy.ladders.idle = parse_ladder("key:enter,wait:1h").unwrap();
