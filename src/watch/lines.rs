@@ -167,7 +167,7 @@ mod tests {
         let (mut lines, mut sampled, mut others) = (Lines::new(), 0, 0);
         let flood = format!("{}\r\n", "a long line ".repeat(100)).repeat(100);
         lines.text(Moment::START, &flood, true, &mut |_, is_sampled| {
-            *if is_sampled { &mut sampled } else { &mut others } += 1
+            *if is_sampled { &mut sampled } else { &mut others } += 1;
         });
         assert_eq!((sampled, others), (PER_WINDOW.div_ceil(LONGEST), 100 - PER_WINDOW.div_ceil(LONGEST)));
     }
