@@ -124,6 +124,7 @@ impl Session {
     /// Waits until every reader has taken everything.
     fn flush(&mut self) {
         for sink in 0..self.sinks.len() {
+            self.sinks[sink].release_return();
             while self.sinks[sink].is_behind() && self.wait_for(sink) {}
         }
     }

@@ -221,7 +221,8 @@ impl Session {
             };
             self.gaps.asleep = now;
             let back = self.is_in_back().then(|| now + BACK);
-            let unseen = (!self.typed.is_empty() || self.passed.bytes().is_some()).then(|| now + A_MOMENT);
+            let half = self.sinks.iter().any(Sink::holds_return);
+            let unseen = (half || !self.typed.is_empty() || self.passed.bytes().is_some()).then(|| now + A_MOMENT);
             let busy = self.sinks.iter().any(Sink::is_busy).then(|| now + A_WHILE);
             let ready =
                 self.wait([wake, unseen, busy, back].into_iter().flatten().min().map(|moment| moment.since(now)));
@@ -231,6 +232,7 @@ impl Session {
                 if unseen.is_none() {
                     self.sinks.iter_mut().for_each(Sink::pause);
                 }
+                self.sinks.iter_mut().for_each(Sink::release_return);
                 self.understand();
             }
             for (what, events) in ready {

@@ -47,6 +47,18 @@ pub struct Outlet {
     empties: bool,
 }
 
+/// Whether another run holds it, also a moment later: one that was killed may still be leaving.
+fn is_taken(file: &File) -> bool {
+    let mut tries = 0..3;
+    while matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        if tries.next().is_none() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    false
+}
+
 impl Outlet {
     /// Opens a file, and makes it for its owner alone if it is not there.
     pub fn open(path: &Path, existing: Existing) -> io::Result<Self> {
@@ -64,7 +76,7 @@ impl Outlet {
         // Two that overwrite one file would leave nothing that can be read. The lock is gone with the open file; where
         // the file system knows none, nobody can tell.
         let overwrites = existing == Existing::Overwrite && file.metadata().is_ok_and(|about| about.is_file());
-        if overwrites && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        if overwrites && is_taken(&file) {
             return Err(io::Error::other("another run is writing it"));
         }
         let empties = existing == Existing::Overwrite;

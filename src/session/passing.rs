@@ -27,7 +27,8 @@ impl Session {
             Some(fd) => self.passed.pass(fd, index, now, busy, &mut self.sinks[sink]),
             None => Found::End,
         };
-        let more_to_come = found == Found::Full || found == Found::Dry && busy || !self.typed.is_empty();
+        let half = self.sinks[sink].holds_return();
+        let more_to_come = found == Found::Full || found == Found::Dry && busy || !self.typed.is_empty() || half;
         if !more_to_come || self.passed.is_full() {
             self.understand();
         }

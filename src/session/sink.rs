@@ -138,7 +138,20 @@ impl Sink {
 
     /// Whether it is a terminal that adds carriage returns by itself, from now on.
     pub fn set_adds_returns(&mut self, adds: bool) {
+        self.release_return();
         (self.returns, self.turn) = (adds.then(Returns::default), None);
+    }
+
+    /// Whether a carriage return waits to be told whether a newline follows.
+    pub fn holds_return(&self) -> bool {
+        self.returns.as_ref().is_some_and(Returns::is_held)
+    }
+
+    /// Passes on a carriage return that waits to be told whether a newline follows.
+    pub fn release_return(&mut self) {
+        if self.returns.as_mut().is_some_and(Returns::release) {
+            self.put(b"\r");
+        }
     }
 
     /// Whether it is taken for such a terminal.

@@ -72,7 +72,7 @@ impl Terminal {
     pub fn make_raw_from(&mut self, found: Termios, shared: bool) -> io::Result<()> {
         let mut ours = found.clone();
         termios::cfmakeraw(&mut ours);
-        ours.output_flags.set(OutputFlags::OPOST, shared && adds_returns(&found));
+        ours.output_flags.set(OutputFlags::OPOST, shared && only_adds_returns(&found));
         self.apply(&ours)?;
         self.changed = Some(Changed { found, ours });
         Ok(())
@@ -92,7 +92,7 @@ impl Terminal {
     pub fn share(&mut self, shared: bool) {
         let Some(changed) = &self.changed else { return };
         let mut ours = changed.ours.clone();
-        ours.output_flags.set(OutputFlags::OPOST, shared && self.adds_returns());
+        ours.output_flags.set(OutputFlags::OPOST, shared && only_adds_returns(&changed.found));
         if ours.output_flags != changed.ours.output_flags && self.apply(&ours).is_ok() {
             self.changed = self.changed.take().map(|changed| Changed { ours, ..changed });
         }
@@ -202,6 +202,12 @@ impl Drop for Undisturbed {
     fn drop(&mut self) {
         let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&self.0), None);
     }
+}
+
+/// Whether a terminal with these settings does that to what is printed and nothing else, such as expand tabs: only then can
+/// it be undone.
+fn only_adds_returns(settings: &Termios) -> bool {
+    settings.output_flags == OutputFlags::OPOST | OutputFlags::ONLCR
 }
 
 /// Whether a terminal with these settings adds a carriage return to each newline.

@@ -143,3 +143,13 @@ fn a_script_shows_what_was_printed_under_the_settings_it_was_printed_for() {
     assert!(bare.contains("down\nacross\r\nboth\n\nlines again\r\ndown\nlines\r\n"), "{bare:?}");
     assert_eq!(wrapped, bare);
 }
+
+#[test]
+fn a_long_output_in_a_script_is_shown_as_without() {
+    let [bare, wrapped] = ["", "$IW -- "].map(|prefix| {
+        let mut run = Run::script("sh", &format!("{prefix}seq 1 60000; echo end")).in_terminal();
+        String::from_utf8_lossy(&run.finish_bytes().0).into_owned()
+    });
+    // Where a read ends between the two and the rest is late, the return is there twice, which shows nothing.
+    assert!(wrapped.replace("\r\r\n", "\r\n") == bare);
+}
