@@ -137,14 +137,19 @@ impl Session {
         }
     }
 
+    /// What is printed from now on is passed on as it is.
+    fn stop_sharing(&mut self) {
+        if let Some(screen) = self.screen {
+            self.sinks[screen].set_adds_returns(false);
+        }
+    }
+
     /// Puts our terminal back as it was found.
     fn restore_terminal(&mut self) {
         if let Some(terminal) = &mut self.terminal {
             terminal.restore();
         }
-        if let Some(screen) = self.screen {
-            self.sinks[screen].set_adds_returns(false);
-        }
+        self.stop_sharing();
     }
 
     /// Gives our terminal up: somebody else is in its foreground.
@@ -267,9 +272,7 @@ impl Session {
         if let Some(terminal) = &mut self.terminal {
             terminal.forget();
         }
-        if let Some(screen) = self.screen {
-            self.sinks[screen].set_adds_returns(false);
-        }
+        self.stop_sharing();
         self.dismissed = true;
         for source in self.sources.iter_mut().filter(|source| source.is_terminal()) {
             source.close();
