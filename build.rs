@@ -7,7 +7,8 @@ use std::process::Command;
 fn main() {
     let commit = git(&["rev-parse", "--short=9", "HEAD"]).map_or_else(String::new, |commit| format!("{commit}, "));
     let target = std::env::var("TARGET").unwrap_or_default();
-    println!("cargo::rustc-env=IDLEWATCH_BUILD={commit}{target}");
+    // Not a name that begins as those of the settings do: cargo also gives it to the tests and to what they run.
+    println!("cargo::rustc-env=BUILT_FROM={commit}{target}");
     println!("cargo::rerun-if-changed=build.rs");
     // The reflog grows with every commit; only the file of a branch would not do, since it may be packed.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists()) {

@@ -36,7 +36,7 @@ const BELOW: &str = "idlewatch ctl asks and steers runs that are going on, idlew
                      (max-idle = \"1h\"). The command line beats the environment beats the file.";
 
 /// The version with the build it is.
-const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("IDLEWATCH_BUILD"), ")");
+const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILT_FROM"), ")");
 
 /// `idlewatch [OPTIONS] [--] COMMAND [ARG]...`
 #[derive(Debug, Clone, Parser)]

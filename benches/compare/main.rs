@@ -6,6 +6,7 @@
 //! `cargo bench --bench compare -- --quick` is a first look, without `--quick` it takes some minutes.
 
 mod floor;
+mod installed;
 mod measure;
 mod outer;
 mod peers;
@@ -15,6 +16,7 @@ mod work;
 
 use std::process::exit;
 
+use installed::Installed;
 use measure::{METRICS, Metric};
 use peers::Peer;
 use table::Table;
@@ -48,9 +50,11 @@ fn main() {
     }
     let own = std::env::current_exe().map_or(own, |path| path.to_string_lossy().into_owned());
     let options = read(args);
-    let mut peers = peers::all(&own);
+    let installed = Installed::new().unwrap_or_else(|error| refuse(&format!("no folder for copies: {error}")));
+    let own = installed.copy("floor", &own);
+    let mut peers = peers::all(&own, &installed);
     for (name, program) in &options.with {
-        peers.push(Peer::build(name, program));
+        peers.push(Peer::build(name, &installed.copy(name, program)));
     }
     peers.retain(|peer| {
         let added = options.with.iter().any(|(name, _)| *name == peer.name);

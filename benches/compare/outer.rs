@@ -31,6 +31,8 @@ pub struct Running {
 pub fn start(argv: &[String], place: Place) -> io::Result<Running> {
     let mut command = Command::new(&argv[0]);
     command.args(&argv[1..]).env("TERM", "xterm-256color").env("XDG_CONFIG_HOME", "/nonexistent");
+    // Cargo's own folders, in which every program would look for its libraries first.
+    command.env_remove("LD_LIBRARY_PATH");
     let output: OwnedFd = match place {
         Place::Pipe => {
             let (read, write) = io::pipe()?;

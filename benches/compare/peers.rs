@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::installed::Installed;
+
 /// A way to run a command.
 #[derive(Debug, Clone)]
 pub struct Peer {
@@ -28,12 +30,12 @@ enum Kind {
 }
 
 /// All of them, there or not.
-pub fn all(own: &str) -> Vec<Peer> {
+pub fn all(own: &str, installed: &Installed) -> Vec<Peer> {
     let peer = |name: &str, kind| Peer { name: name.to_owned(), kind };
     vec![
         peer("floor", Kind::Floor(own.to_owned())),
-        peer("idlewatch", Kind::Idlewatch(env!("CARGO_BIN_EXE_idlewatch").to_owned())),
-        peer("static", Kind::Static(static_build())),
+        peer("idlewatch", Kind::Idlewatch(installed.copy("idlewatch", env!("CARGO_BIN_EXE_idlewatch")))),
+        peer("static", Kind::Static(installed.copy("static", &static_build()))),
         peer("none", Kind::None),
         peer("script", Kind::Script),
         peer("sudo", Kind::Sudo),
