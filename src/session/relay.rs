@@ -111,6 +111,8 @@ impl Found {
 const LITTLE: usize = 512;
 /// A pty never gives more at a time.
 const READ: usize = 4096;
+/// Room for more than this is for a flood alone.
+const SPARE: usize = 4 * READ;
 /// A person's keys and a spinner's frames are further apart than this.
 const SOON: Duration = Duration::from_micros(500);
 
@@ -147,8 +149,11 @@ impl Passed {
         self.count > 0 && self.from.is_some_and(|(_, since)| now.since(since) >= PATIENCE)
     }
 
-    /// It was looked at. What was passed on meanwhile was so too.
-    pub fn seen(self) -> Self {
+    /// It was looked at. What was passed on meanwhile was so too. After a flood the room for it is given back.
+    pub fn seen(mut self) -> Self {
+        if self.count <= READ && self.buffer.len() > SPARE {
+            self.buffer = Vec::new();
+        }
         Self { count: 0, from: None, ..self }
     }
 

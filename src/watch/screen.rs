@@ -83,6 +83,9 @@ impl std::fmt::Debug for Screen {
 /// Text is shown at the latest when so much of it is pending.
 const MOST_PENDING: usize = 1 << 16;
 
+/// More room than this is given back once what was in it is shown.
+const SPARE: usize = 1 << 14;
+
 /// Text that is shorter is shown whole.
 const WORTH_SKIPPING: usize = 2048;
 
@@ -189,8 +192,10 @@ impl Screen {
         self.mixed = false;
         let pending = std::mem::take(&mut self.pending);
         self.emulate(|terminal, touched| terminal.feed_with([pending.as_str()], touched));
-        self.pending = pending;
-        self.pending.clear();
+        if pending.capacity() <= SPARE {
+            self.pending = pending;
+            self.pending.clear();
+        }
     }
 
     /// Leaves out of what is pending whatever makes no difference to the picture: of whole lines all but the last
