@@ -79,16 +79,17 @@ impl Session {
     /// Takes our terminal for the command: raw, and the command in the foreground of its own.
     pub(super) fn come_to_front(&mut self) {
         let Some(terminal) = &mut self.terminal else { return };
+        // What still waits is for a terminal as it is now.
+        if let Some(screen) = self.screen {
+            self.sinks[screen].flush();
+        }
         if terminal.make_raw(self.shared).is_err() {
             return;
         }
-        if let (Some(pty), Some(found)) = (&self.pty, terminal.found()) {
-            // From now on the command's terminal adds the carriage returns, as ours did.
-            let _ = if std::mem::take(&mut self.strange_settings) {
-                pty.set(found)
-            } else {
-                pty.keep_newlines(!terminal.adds_returns())
-            };
+        if let (Some(pty), Some(found), true) =
+            (&self.pty, terminal.found(), std::mem::take(&mut self.strange_settings))
+        {
+            let _ = pty.set(found);
         }
         self.share_output();
         Signals::hold_terminal_output(false);
@@ -111,19 +112,23 @@ impl Session {
     }
 
     /// Where others print to our terminal too, it goes on to add the carriage returns for as long as the command's own
-    /// does: then what either prints is shown as it would be without us.
+    /// does: then what either prints is shown as it would be without us. A terminal that is not ours adds them anyway.
     pub(super) fn share_output(&mut self) {
-        let (true, Some(screen)) = (self.shared, self.screen) else { return };
+        let Some(screen) = self.screen else { return };
         let (Some(terminal), Some(pty)) = (&mut self.terminal, &self.pty) else { return };
         let sink = &mut self.sinks[screen];
-        if sink.adds_returns() || !terminal.is_raw() {
-            return;
+        let adds = if terminal.is_raw() {
+            // What still waits was meant for a terminal as it is now.
+            if self.shared && !terminal.is_shared() && !sink.is_behind() && pty.adds_returns() {
+                terminal.share(true);
+            }
+            terminal.is_shared()
+        } else {
+            pty.adds_returns()
+        };
+        if adds != sink.adds_returns() {
+            sink.set_adds_returns(adds);
         }
-        // What still waits was meant for a terminal as it is now.
-        if !terminal.is_shared() && !sink.is_behind() && pty.adds_returns() {
-            terminal.share(true);
-        }
-        sink.set_adds_returns(terminal.is_shared());
     }
 
     /// The command has printed a newline that stands alone: from here on it draws, and gets our terminal whole.
@@ -156,9 +161,7 @@ impl Session {
     pub(super) fn go_to_back(&mut self) {
         Signals::hold_terminal_output(true);
         self.restore_terminal();
-        if let Some(pty) = &self.pty {
-            let _ = pty.keep_newlines(true);
-        }
+        self.share_output();
         self.monitor.link.order(Order::Background);
         self.set_attended(false);
     }

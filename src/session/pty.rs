@@ -50,13 +50,6 @@ impl Pty {
         Ok(termios::tcsetattr(&self.fd, SetArg::TCSANOW, settings)?)
     }
 
-    /// Lets newlines pass as they are: whoever shows them adds the carriage return.
-    pub fn keep_newlines(&self, keep: bool) -> io::Result<()> {
-        let mut settings = self.settings()?;
-        settings.output_flags.set(OutputFlags::ONLCR, !keep);
-        self.set(&settings)
-    }
-
     /// Whether it adds a carriage return to each newline.
     pub fn adds_returns(&self) -> bool {
         self.settings().is_ok_and(|settings| adds_returns(&settings))

@@ -104,13 +104,9 @@ impl Ground {
         Signals::hold_back().map_err(failed("cannot block signals"))?;
         let in_front = terminal.as_ref().is_none_or(Terminal::is_ours);
         let takes_terminal = plan.pty && terminal.is_some() && in_front && !plan.on_demand;
-        if let (Some(terminal), Some(pty), Some(settings)) = (&mut terminal, &pty, &settings) {
-            if takes_terminal {
-                take_over(terminal, pty, slave.as_ref(), settings, plan.shared)
-                    .map_err(failed("cannot set up the terminal"))?;
-            } else {
-                pty.keep_newlines(true).map_err(failed("cannot set up the pseudo-terminal"))?;
-            }
+        if let (Some(terminal), Some(pty), Some(settings), true) = (&mut terminal, &pty, &settings, takes_terminal) {
+            take_over(terminal, pty, slave.as_ref(), settings, plan.shared)
+                .map_err(failed("cannot set up the terminal"))?;
         }
         Ok(Self { own, plan, size, terminal, settings, in_front, takes_terminal, pty, slave })
     }

@@ -129,11 +129,6 @@ impl Terminal {
         }
     }
 
-    /// Whether the settings that were found add a carriage return to each newline.
-    pub fn adds_returns(&self) -> bool {
-        self.found().is_some_and(adds_returns)
-    }
-
     /// Whether it was hung up.
     pub fn is_gone(&self) -> bool {
         self.settings().is_err()

@@ -39,6 +39,7 @@ fn folder() -> TempDir {
             "$| = 1; print \"pid=$$;\"; vec($in, 0, 1) = 1; select($in, undef, undef, undef); \
              sysread(STDIN, $line, 99); print \"got $line\"",
         ),
+        ("restores", "was=$(stty -g); echo pid=$$';'; read line; stty \"$was\"; printf 'one\\ntwo\\n'"),
         ("prompt", "echo \"at the prompt\""),
     ];
     for (name, script) in scripts {
@@ -142,6 +143,20 @@ fn a_background_job_that_wants_to_read_waits_for_the_front() {
         run.enter("fg\n");
         until("going on", || state(pid) != Some('T'));
         run.enter("hello\n").wait_for("got hello");
+    });
+}
+
+/// As every program with a line editor does.
+#[test]
+fn settings_that_a_job_saves_in_the_background_are_good_in_the_front() {
+    everywhere(|run, prefix, _| {
+        run.enter(format!("{prefix}sh restores &\n"));
+        let pid = run.number("pid");
+        until_stopped(job(pid, run.pid()));
+        prompt(run);
+        run.enter("fg\n");
+        until("going on", || state(pid) != Some('T'));
+        run.enter("hello\n").wait_for("one\r\ntwo\r\n");
     });
 }
 
