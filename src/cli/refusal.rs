@@ -1,5 +1,8 @@
 //! What clap says of a wrong command line, in our words: the value, the reason, and what would be right.
 
+use std::borrow::Cow;
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
@@ -38,7 +41,7 @@ fn words(error: &clap::Error) -> String {
             format!("{option} cannot be used together with {}; leave one out", first(&other))
         }
         ErrorKind::TooManyValues => format!("{option} takes no value, and got '{value}'"),
-        ErrorKind::InvalidUtf8 => "the value of an option is not UTF-8; write it in UTF-8".to_owned(),
+        ErrorKind::InvalidUtf8 => not_utf8(std::env::args_os().skip(1)),
         ErrorKind::MissingRequiredArgument if context(error, ContextKind::InvalidArg).contains("FILE.cast") => {
             "no recording to show; name it last, as in: idlewatch replay --idle 5m run.cast".to_owned()
         }
@@ -70,6 +73,24 @@ fn words(error: &clap::Error) -> String {
             text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
         }
     }
+}
+
+/// The first word that is not UTF-8 has to be the value of an option: the command's own words may be anything, and come
+/// last. The parser does not say which.
+fn not_utf8(words: impl Iterator<Item = OsString>) -> String {
+    let mut before = String::new();
+    for word in words {
+        let lossy = word.to_string_lossy();
+        if let Cow::Owned(_) = lossy {
+            let (option, value) = match lossy.split_once('=') {
+                Some((option, value)) if option.starts_with('-') => (option, value),
+                _ => (before.as_str(), &*lossy),
+            };
+            return format!("{option} '{}': it is not UTF-8; write it in UTF-8", visible(value));
+        }
+        before = lossy.into_owned();
+    }
+    "the value of an option is not UTF-8; write it in UTF-8".to_owned()
 }
 
 /// Something that has no place there: an option that does not exist, or a word too many.

@@ -1,8 +1,10 @@
 //! Bad input: what is wrong, why, and what would be right, in one or two lines; nothing is started.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::process::Output;
 
-use crate::support::Run;
+use crate::support::{Run, program};
 
 const STARTED: &str = "the command was started";
 
@@ -121,6 +123,18 @@ fn no_command_is_told_how_to_write_one() {
 fn a_value_cannot_write_to_the_terminal() {
     let message = refused(&Run::sh(&["--idle", "\x1b]0;title\x07"], "true"), "escape");
     assert!(!message.contains('\x1b') && !message.contains('\x07'), "{message:?}");
+}
+
+#[test]
+fn a_value_that_is_not_utf8_is_shown_with_its_option() {
+    let bytes = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
+    for (words, named) in [
+        ([bytes(b"--done"), bytes(b"a\xff"), bytes(b"--")], "--done 'a\u{fffd}': it is not UTF-8"),
+        ([bytes(b"-q"), bytes(b"--nudge=\xffb"), bytes(b"--")], "--nudge '\u{fffd}b': it is not UTF-8"),
+    ] {
+        let line = [&[OsStr::new(program())], &words[..], &[OsStr::new("echo"), bytes(b"\xfe")]].concat();
+        says(&refused(&Run::bare(&line), named), &[named]);
+    }
 }
 
 #[test]
