@@ -289,6 +289,7 @@ impl Drop for Session {
                 // Passed on, and not looked at any more.
                 self.modes.follow(bytes);
             }
+            self.uncover_screen();
             self.restore_screen();
         }
         if let Some(terminal) = &mut self.terminal {

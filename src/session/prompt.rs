@@ -187,6 +187,19 @@ impl Session {
         }
     }
 
+    /// Only takes the prompt away: what it covered may be what could not be painted.
+    pub(super) fn uncover_screen(&mut self) {
+        if self.prompt.take().is_some_and(|prompt| prompt.is_shown() && !prompt.over_drawing) {
+            self.show(b"\x1b[?1049l");
+        }
+    }
+
+    /// Whether the prompt is on the screen.
+    #[cfg(debug_assertions)]
+    pub(super) fn asks(&self) -> bool {
+        self.prompt.as_ref().is_some_and(Prompt::is_shown)
+    }
+
     pub(super) fn screen_size(&self) -> (usize, usize) {
         let size = self.terminal.as_ref().and_then(Terminal::size);
         let size = size.map_or(Size::ASSUMED, |size| Size { cols: size.cols, rows: size.rows });

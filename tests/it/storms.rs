@@ -163,3 +163,13 @@ fn a_fault_of_our_own_gives_the_terminal_back_and_leaves_nobody_behind() {
         until_gone(pid.trim().parse().unwrap());
     }
 }
+
+#[test]
+fn a_fault_of_our_own_takes_the_prompt_off_the_screen() {
+    let options = ["--timeout", "500ms", "--on-timeout", "prompt,stop"];
+    let run = Run::sh(&options, "sleep 1; echo later; sleep 300").variable("IDLEWATCH_TEST_PANIC", "prompt");
+    let (text, status) = run.in_terminal().finish();
+    assert_eq!(status.code(), Some(125), "{text}");
+    let (asked, gone) = (text.find("kill and abort"), text.rfind("\x1b[?1049l"));
+    assert!(asked.is_some() && asked < gone && gone < text.find("internal error"), "{text:?}");
+}
