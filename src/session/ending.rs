@@ -90,7 +90,7 @@ impl Session {
         End {
             outcome,
             at: self.clock.now(),
-            relaunches: !(self.last_word || self.dismissed && matches!(outcome, Outcome::Itself(_))),
+            relaunches: !(self.last_word || self.dismissal.is_why() && matches!(outcome, Outcome::Itself(_))),
             records: std::mem::take(&mut self.records),
         }
     }
@@ -138,7 +138,7 @@ impl Session {
         fds.extend(clients.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)));
         let polled = poll(&mut fds, self.left());
         if polled == Ok(0) {
-            if self.reason.is_none() && !self.give_up {
+            if self.reason.is_none() && !self.give_up && !self.was_killed() {
                 self.reason = Some(Reason::Timeout);
             }
             self.give_up = true;
@@ -168,12 +168,19 @@ impl Session {
         self.sinks[sink].broken().is_none()
     }
 
+    /// Whether a signal that told it to end did so at once.
+    fn was_killed(&self) -> bool {
+        self.dismissal.is_why() && matches!(self.ended, Some(Status::Signal(_)))
+    }
+
     /// How long a reader may still take that has stopped. What we have ended does not wait for it long.
     fn left(&self) -> PollTimeout {
         let now = self.clock.now();
         let until = match (self.reason, self.give_up) {
             (_, true) => Some(now),
             (Some(_), false) => Some(self.patience.unwrap_or(now + PATIENCE)),
+            // Without us it would have been ended in the middle of a write.
+            (None, false) if self.was_killed() => Some(self.patience.unwrap_or(now + PATIENCE)),
             (None, false) => {
                 let policy = self.watcher.policy();
                 policy.timeout.filter(|_| policy.ladders.timeout_ends()).map(|limit| Moment::START + limit)

@@ -6,7 +6,7 @@ use nix::sys::signal::{
     SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal as Nix, kill, sigaction, sigprocmask,
 };
 use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key};
-use nix::unistd::{Pid, getpid};
+use nix::unistd::{Pid, getpgrp, getpid};
 
 use super::link::Order;
 use super::place::{self, Place};
@@ -195,6 +195,10 @@ impl Session {
             // Nobody wants it continued.
             return;
         }
+        if signal == Signal::STOP && getpgrp() != getpid() {
+            // Somebody means the command alone, and no shell looks at us: we are part of a script, which goes on to wait.
+            return;
+        }
         let was_raw = self.terminal.as_ref().is_some_and(Terminal::is_raw);
         self.restore_terminal();
         let before = self.clock.now();
@@ -276,7 +280,7 @@ impl Session {
             terminal.forget();
         }
         self.stop_sharing();
-        self.dismissed = true;
+        self.dismissal.deserted();
         for source in self.sources.iter_mut().filter(|source| source.is_terminal()) {
             source.close();
         }

@@ -11,6 +11,7 @@
 mod beside;
 mod checkpoint;
 mod clock;
+mod dismissal;
 mod ending;
 mod environment;
 mod events;
@@ -74,13 +75,14 @@ pub(crate) use self::signals::Signals;
 pub(crate) use self::sink::Sink;
 pub(crate) use self::terminal::{Terminal, size_of};
 
+use self::dismissal::Dismissal;
 use self::gaps::{Gap, Gaps};
 use self::guards::Guards;
 use self::heartbeat::Heartbeat;
 use self::link::{News, Order};
 use self::modes::Modes;
 use self::monitor::Monitor;
-use self::notes::Notes;
+use self::notes::{Notes, Tone};
 use self::place::Place;
 use self::prompt::{Drawn, Prompt};
 use self::pty::Pty;
@@ -90,6 +92,7 @@ use self::records::Records;
 use self::relay::{Keyboard, Passed, Source};
 use self::shell::Shells;
 use self::signals::Origin;
+use crate::config::Say;
 use crate::control::{Server, TRY_AGAIN};
 use crate::exit::Reason;
 use crate::signal::Signal;
@@ -173,8 +176,7 @@ struct Session {
     reason: Option<Reason>,
     /// SIGKILL may be sent to what does not end.
     kills: bool,
-    /// Somebody has told it to end: a key, a signal, a hangup. It is not started again.
-    dismissed: bool,
+    dismissal: Dismissal,
     /// The same while it was ending or over: whatever the outcome, that was the last word.
     last_word: bool,
     /// How long whoever takes nothing is waited for, while it is.
@@ -327,6 +329,7 @@ impl Session {
             Some(News::Stopped(signal)) => self.stopped(signal),
             Some(News::Ended(status)) => {
                 self.ended = Some(Status::from_raw(status));
+                self.dismissal.ended(self.clock.now());
                 self.reason = self.watcher.ending_reason();
                 if self.reason.is_none() {
                     self.observe(&Observation::Exited);
@@ -340,6 +343,9 @@ impl Session {
             Some(News::Failed(_)) | None => {
                 // Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay.
                 tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.target(), Signal::KILL);
+                let why =
+                    "somebody killed the process that idlewatch minds the command with, so the command was killed too";
+                self.tell(Say::Warnings, Tone::Act, why);
                 self.reason = Some(Reason::Error);
                 self.ended = Some(Status::Signal(Signal::KILL));
             }
@@ -396,7 +402,9 @@ impl Session {
     /// A signal reached us: it is meant for the command.
     fn signalled(&mut self, signal: Signal, origin: Origin) {
         let told_to_end = origin != Origin::Own && signal.ends();
-        self.dismissed |= told_to_end;
+        if told_to_end {
+            self.dismissal.told(signal, self.clock.now());
+        }
         self.last_word |= told_to_end && self.watcher.ending_reason().is_some();
         match (signal, origin) {
             // What we have sent ourselves.

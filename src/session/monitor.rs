@@ -8,12 +8,13 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal as Nix};
 use nix::sys::termios::Termios;
-use nix::unistd::{ForkResult, Pid, fork, getpgrp, setsid, tcsetpgrp};
+use nix::unistd::{ForkResult, Pid, fork, getpgrp, getppid, setsid, tcsetpgrp};
 
 use super::beside::StandIn;
 use super::inherited;
@@ -40,7 +41,16 @@ struct Watchman {
     newcomer: Newcomer,
     child: i32,
     group: i32,
+    /// idlewatch knows that the command was stopped, and may have stopped too.
+    told_of_stop: bool,
+    /// The command goes on or has ended since, and not by idlewatch: until when to see that this does not stand still.
+    rouses_until: Option<Instant>,
 }
+
+/// How long it may take idlewatch to stop once it knows that the command was, at most.
+const SLOWEST_STOP: Duration = Duration::from_secs(10);
+/// After how many milliseconds it is looked at again meanwhile.
+const NEXT_LOOK: u8 = 50;
 
 impl Monitor {
     /// Starts the monitor, and with it the command. Every signal has to be blocked, and there must be one thread.
@@ -56,7 +66,14 @@ impl Monitor {
                 // After a relaunch idlewatch's handlers are in place, and signals of the command's are not for them.
                 signals::let_go();
                 // Nothing here is given back: this process ends as it is, and what it does not touch it does not copy.
-                let mut watchman = ManuallyDrop::new(Watchman { link: theirs, newcomer, child: 0, group: 0 });
+                let mut watchman = ManuallyDrop::new(Watchman {
+                    link: theirs,
+                    newcomer,
+                    child: 0,
+                    group: 0,
+                    told_of_stop: false,
+                    rouses_until: None,
+                });
                 let outer = ManuallyDrop::new(outer);
                 let run = || watchman.run(outer.as_ref());
                 // A panic here would unwind into idlewatch's own stack frames, which this process must not finish.
@@ -87,14 +104,15 @@ impl Watchman {
         let Ok(children) = child_signals() else { return self.end_everything(outer) };
         loop {
             let alone = self.reap();
-            if alone && self.child == -1 && outer.is_none() {
+            let wait = self.rouse();
+            if alone && self.child == -1 && outer.is_none() && self.rouses_until.is_none() {
                 // There is nobody left to mind and no terminal to give back: idlewatch need not tell us to go, nor wait
                 // until we have.
                 return self.finish();
             }
             let mut fds =
                 [PollFd::new(self.link.as_fd(), PollFlags::POLLIN), PollFd::new(children.as_fd(), PollFlags::POLLIN)];
-            if poll(&mut fds, PollTimeout::NONE).is_err() {
+            if poll(&mut fds, wait).is_err() {
                 continue;
             }
             let ordered = fds[0].any().unwrap_or(true);
@@ -102,6 +120,8 @@ impl Watchman {
                 let _ = nix::unistd::read(&children, &mut [0; 64]);
             }
             if ordered {
+                // Whoever gives orders does not stand still.
+                (self.told_of_stop, self.rouses_until) = (false, None);
                 match self.link.next_order() {
                     Some(Order::Finish) => {
                         // Whoever was ended a moment ago is not left to others to bury.
@@ -174,20 +194,47 @@ impl Watchman {
         loop {
             let mut status = 0;
             // SAFETY: `status` outlives the call.
-            let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
+            let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG | libc::WUNTRACED | libc::WCONTINUED) };
             match pid {
                 pid if pid <= 0 => return pid == -1 && Errno::last_raw() == libc::ECHILD,
                 pid if pid != self.child => {}
                 _ if libc::WIFSTOPPED(status) => {
                     if let Some(signal) = Signal::from_number(libc::WSTOPSIG(status)) {
+                        self.told_of_stop = true;
                         self.link.report(News::Stopped(signal));
                     }
                 }
+                _ if libc::WIFCONTINUED(status) => self.went_on(),
                 _ => {
+                    self.went_on();
                     self.child = -1;
                     self.link.report(News::Ended(status));
                 }
             }
+        }
+    }
+
+    /// The command does not stand still any more.
+    fn went_on(&mut self) {
+        if std::mem::take(&mut self.told_of_stop) {
+            self.rouses_until = Some(Instant::now() + SLOWEST_STOP);
+        }
+    }
+
+    /// Lets idlewatch go on if it stands still for a command that does not: whoever continued that did not mean to leave
+    /// it alone, and where no shell is nobody else would. Until when to look again.
+    fn rouse(&mut self) -> PollTimeout {
+        let Some(until) = self.rouses_until else { return PollTimeout::NONE };
+        let idlewatch = getppid().as_raw();
+        if tree::is_stopped(idlewatch) {
+            let _ = send(idlewatch, Signal::CONT);
+            self.rouses_until = None;
+        } else if Instant::now() >= until {
+            self.rouses_until = None;
+        }
+        match self.rouses_until {
+            Some(_) => PollTimeout::from(NEXT_LOOK),
+            None => PollTimeout::NONE,
         }
     }
 
@@ -218,7 +265,7 @@ impl Watchman {
             if tree::descendants(own).is_none_or(|left| left.is_empty()) {
                 break;
             }
-            std::thread::sleep(std::time::Duration::from_millis(10));
+            std::thread::sleep(Duration::from_millis(10));
         }
         if let Some((fd, found)) = outer {
             terminal::give_back(fd, found);

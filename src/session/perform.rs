@@ -8,7 +8,7 @@ use super::pty::Pty;
 use super::relay::Source;
 use super::shell::{Done, Purpose};
 use super::terminal::Terminal;
-use super::{Session, look, tree};
+use super::{Session, look, signals, tree};
 use crate::config::Say;
 use crate::exit::Reason;
 use crate::report::in_words;
@@ -210,6 +210,8 @@ impl Session {
 
     fn signal_tree(&mut self, signal: Signal, reason: Reason) {
         self.sketch_before_signal();
+        // Should somebody have stopped it: nobody else can tell us of the end.
+        let _ = signals::send(self.monitor.pid, Signal::CONT);
         let processes = tree::descendants(self.monitor.pid).map_or(1, |tree| tree.len());
         let refused = tree::signal_all(self.monitor.pid, self.target(), signal);
         let refused = refused.iter().map(ToString::to_string).collect();

@@ -1,10 +1,12 @@
 //! The question to the person, over whatever is on the screen.
 //!
-//! While it is shown nothing of the command's output is passed on and no key reaches the command. On the main screen
-//! the terminal's own alternate screen is borrowed, which puts everything back by itself. A program that has the
-//! alternate screen already is repainted from a picture of it.
+//! While it is shown nothing of the command's output is passed on, and no key reaches the command but those that interrupt
+//! or stop it. On the main screen the terminal's own alternate screen is borrowed, which puts everything back by itself. A
+//! program that has the alternate screen already is repainted from a picture of it.
 
 use std::time::Duration;
+
+use nix::sys::termios::{SpecialCharacterIndices as Key, Termios};
 
 use super::Session;
 use super::terminal::Terminal;
@@ -159,6 +161,11 @@ impl Session {
     /// The keys of the person who answers.
     pub(super) fn answer_prompt(&mut self, keys: &[u8]) {
         let now = self.clock.now();
+        if self.terminal.as_ref().and_then(Terminal::found).is_some_and(|found| is_signal(found, keys)) {
+            // As everywhere: they are for the command, which is seen again.
+            self.close_prompt();
+            return self.pass_keys(keys);
+        }
         let settled = self.prompt.as_ref().is_some_and(|prompt| now.since(prompt.opened) >= SETTLES);
         // More than one byte at a time is an arrow or a paste, and no answer.
         let ([key], true) = (keys, settled) else { return };
@@ -212,6 +219,12 @@ impl Session {
             self.sinks[screen].take(bytes);
         }
     }
+}
+
+/// Whether this is the key that interrupts, ends or stops.
+fn is_signal(settings: &Termios, keys: &[u8]) -> bool {
+    let set = [Key::VINTR, Key::VQUIT, Key::VSUSP].map(|key| settings.control_chars[key as usize]);
+    set.iter().any(|key| *key != libc::_POSIX_VDISABLE && keys == [*key])
 }
 
 #[cfg(test)]

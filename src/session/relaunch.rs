@@ -24,8 +24,8 @@ pub struct Relaunches<'c> {
     failures: u32,
     /// The run that is going on was started with `--relaunch-with`.
     resumed: bool,
-    /// It was wanted once more and not done.
-    gave_up: bool,
+    /// It was wanted once more and not done, for this reason.
+    gave_up: Option<String>,
 }
 
 /// One more start.
@@ -61,13 +61,13 @@ impl<'c> Relaunches<'c> {
             count: 0,
             failures: 0,
             resumed: false,
-            gave_up: false,
+            gave_up: None,
         }
     }
 
-    /// Whether the command would have been started again, but not so often.
-    pub const fn gave_up(&self) -> bool {
-        self.gave_up
+    /// Why the command is not started again although it would have been, not so often.
+    pub fn gave_up(&self) -> Option<&str> {
+        self.gave_up.as_deref()
     }
 
     /// What follows from a run that lasted this long; `asked` is whether a step of the ladder wants it.
@@ -79,8 +79,16 @@ impl<'c> Relaunches<'c> {
             Outcome::Ended(reason, _) => (self.policy.after_stuck && reason.is_stuck() || asked, reason.to_string()),
         };
         self.failures = if lasted < AT_ONCE && !is_stuck(outcome) { self.failures + 1 } else { 0 };
-        self.gave_up = wanted && (self.count >= self.policy.most || self.failures >= FAILURES);
-        if !wanted || self.gave_up {
+        if !wanted {
+            return None;
+        }
+        if self.failures >= FAILURES {
+            let at_once = AT_ONCE.as_secs();
+            self.gave_up = Some(format!("{why}, within {at_once} seconds for the {FAILURES}rd time in a row"));
+            return None;
+        }
+        if self.count >= self.policy.most {
+            self.gave_up = Some(format!("{why}, after {} of {} restarts", self.count, self.policy.most));
             return None;
         }
         // A resume that fails at once has nothing to resume: start afresh.
@@ -118,7 +126,7 @@ mod tests {
     }
 
     fn relaunches<'c>(policy: &'c Relaunch, original: &'c [OsString]) -> Relaunches<'c> {
-        Relaunches { policy, original, count: 0, failures: 0, resumed: false, gave_up: false }
+        Relaunches { policy, original, count: 0, failures: 0, resumed: false, gave_up: None }
     }
 
     const CRASH: Outcome = Outcome::Itself(Status::Code(1));
@@ -150,7 +158,7 @@ mod tests {
         let delays: Vec<u64> =
             std::iter::from_fn(|| relaunches.after(&CRASH, LONG, false)).map(|again| again.delay.as_secs()).collect();
         assert_eq!(delays, [1, 2, 4, 8, 16]);
-        assert!(relaunches.gave_up());
+        assert_eq!(relaunches.gave_up(), Some("it exited with 1, after 5 of 5 restarts"));
     }
 
     #[test]
@@ -160,6 +168,7 @@ mod tests {
         assert!(relaunches.after(&CRASH, Duration::from_secs(1), false).is_some());
         assert!(relaunches.after(&CRASH, Duration::from_secs(1), false).is_some());
         assert_eq!(relaunches.after(&CRASH, Duration::from_secs(1), false), None);
+        assert_eq!(relaunches.gave_up(), Some("it exited with 1, within 5 seconds for the 3rd time in a row"));
     }
 
     #[test]

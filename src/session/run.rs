@@ -57,7 +57,10 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
             return Ok(outcome);
         }
         let Some(again) = relaunches.after(&outcome, lasted.since_start(), asked) else {
-            records.conclude(config, outcome, relaunches.gave_up());
+            if let (Some(why), true) = (relaunches.gave_up(), config.say >= Say::Warnings && config.relaunch.most > 0) {
+                say(&format!("given up: {why}"));
+            }
+            records.conclude(config, outcome, relaunches.gave_up().is_some());
             return Ok(outcome);
         };
         if config.say >= Say::Warnings {

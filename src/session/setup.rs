@@ -14,6 +14,7 @@ use nix::unistd::isatty;
 use portable_pty::PtySize;
 
 use super::clock::Clock;
+use super::dismissal::Dismissal;
 use super::environment::Environment;
 use super::gaps::Gaps;
 use super::guards::Guards;
@@ -276,7 +277,7 @@ impl Session {
             ended: None,
             reason: None,
             kills: config.policy.ending.kill_after.is_some(),
-            dismissed: false,
+            dismissal: Dismissal::default(),
             last_word: false,
             patience: None,
             give_up: false,

@@ -103,10 +103,10 @@ impl Terminal {
         self.changed.as_ref().is_some_and(|changed| adds_returns(&changed.ours))
     }
 
-    /// Puts back the settings that were found, unless somebody has changed them since: then they are theirs.
+    /// Puts back the settings that were found, unless somebody has made it usable since: then they are theirs.
     pub fn restore(&mut self) {
         let Some(Changed { found, ours }) = self.changed.take() else { return };
-        if self.settings().is_ok_and(|now| same(&now, &ours)) {
+        if self.settings().is_ok_and(|now| same(&now, &ours) || is_raw(&now)) {
             // A terminal that is gone needs no settings.
             let _ = self.apply(&found);
         }
@@ -256,9 +256,13 @@ pub fn replace_standard_streams(streams: &[i32]) {
 
 /// Puts a terminal that we left raw back to these settings.
 pub fn give_back(fd: &OwnedFd, found: &Termios) {
-    let is_raw = |now: Termios| !now.local_flags.intersects(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG);
-    if termios::tcgetattr(fd).is_ok_and(is_raw) {
+    if termios::tcgetattr(fd).is_ok_and(|now| is_raw(&now)) {
         // A terminal that is gone needs no settings.
         let _ = termios::tcsetattr(fd, SetArg::TCSANOW, found);
     }
+}
+
+/// Whether a person cannot use a terminal with these settings.
+fn is_raw(settings: &Termios) -> bool {
+    !settings.local_flags.intersects(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG)
 }

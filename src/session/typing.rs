@@ -11,7 +11,7 @@ use super::{Session, job, terminal};
 impl Session {
     /// What the person typed.
     pub(super) fn read_terminal(&mut self) {
-        let (Some(terminal), Some(pty)) = (&self.terminal, &self.pty) else { return };
+        let (Some(terminal), true) = (&self.terminal, self.pty.is_some()) else { return };
         if !terminal.is_raw() {
             // Given up in this very turn: what is typed now is for somebody else.
             return;
@@ -36,19 +36,27 @@ impl Session {
                 if self.prompt.as_ref().is_some_and(Prompt::is_shown) {
                     return self.answer_prompt(typed);
                 }
-                // Before the keys arrive, since the command may be gone right after. Letters hardly ever are such keys, and
-                // a person who types them looks for the echo.
-                let is_text = typed.iter().all(|key| key.is_ascii_graphic() || *key == b' ');
-                let early = (!is_text).then(|| job::signals_typed(pty, self.group, typed, &mut self.literal));
-                self.keyboard.enter(pty.as_fd(), typed);
-                let signals = early.unwrap_or_else(|| job::signals_typed(pty, self.group, typed, &mut self.literal));
-                self.dismissed |= !signals.is_empty();
-                self.spread(&signals);
-                // What was printed before, in the order in which it happened; these keys once they have their echo.
-                self.understand();
-                self.typed.extend_from_slice(typed);
+                self.pass_keys(typed);
             }
         }
+    }
+
+    /// Types what the person typed into the command's terminal.
+    pub(super) fn pass_keys(&mut self, typed: &[u8]) {
+        let Some(pty) = &self.pty else { return };
+        // Before the keys arrive, since the command may be gone right after. Letters hardly ever are such keys, and
+        // a person who types them looks for the echo.
+        let is_text = typed.iter().all(|key| key.is_ascii_graphic() || *key == b' ');
+        let early = (!is_text).then(|| job::signals_typed(pty, self.group, typed, &mut self.literal));
+        self.keyboard.enter(pty.as_fd(), typed);
+        let signals = early.unwrap_or_else(|| job::signals_typed(pty, self.group, typed, &mut self.literal));
+        for signal in &signals {
+            self.dismissal.told(*signal, self.clock.now());
+        }
+        self.spread(&signals);
+        // What was printed before, in the order in which it happened; these keys once they have their echo.
+        self.understand();
+        self.typed.extend_from_slice(typed);
     }
 
     /// Our own standard input, typed into the command's terminal.

@@ -42,6 +42,7 @@ mod report_page;
 mod restore;
 mod schema;
 mod signals;
+mod stopping;
 mod storms;
 mod streams;
 mod support;

@@ -25,6 +25,15 @@ fn a_person_at_the_prompt_can_skip_abort_or_go_on() {
 }
 
 #[test]
+fn keys_that_interrupt_are_for_the_command_at_the_prompt_too() {
+    let mut run = Run::sh(&OPTIONS, "trap 'echo interr''upted; exit 7' INT; sleep 300").in_terminal();
+    run.wait_for("kill and abort").enter("\x03").wait_for("interrupted");
+    let (text, status) = run.finish();
+    assert_eq!(status.code(), Some(7), "{text}");
+    assert!(text.find("\x1b[?1049l") < text.find("interrupted"), "{text:?}");
+}
+
+#[test]
 fn arrows_and_pastes_are_no_answer_to_the_prompt() {
     let mut run = Run::sh(&["--timeout", "500ms", "--on-timeout", "prompt,stop"], "sleep 300").in_terminal();
     run.wait_for("kill and abort").until("the status", |run| run.enter("s").text().contains("last byte"));

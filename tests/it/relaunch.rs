@@ -39,6 +39,8 @@ fn three_deaths_within_seconds_are_enough() {
     let output = Run::sh(&options, "echo x >>runs; exit 9").folder(folder.path()).output();
     assert_eq!(output.status.code(), Some(9), "{}", stderr(&output));
     assert_eq!(runs(folder.path()), 3);
+    let said = stderr(&output);
+    assert!(said.contains("given up: it exited with 9, within 5 seconds for the 3rd time in a row"), "{said}");
 }
 
 #[test]

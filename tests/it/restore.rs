@@ -36,6 +36,15 @@ fn exactly_the_modes_left_on_are_undone() {
 }
 
 #[test]
+fn a_setting_that_somebody_changed_meanwhile_does_not_leave_the_terminal_raw() {
+    let script = "outer=$(tty) $IW -- sh -c 'stty iutf8 -ixany <$outer; echo ready'";
+    let mut run = Run::script("sh", script).in_terminal();
+    let before = run.found();
+    wait_for_end(&mut run, "\r\n", "iutf8");
+    assert_eq!(run.settings(), before);
+}
+
+#[test]
 fn modes_are_undone_after_a_crash() {
     for signal in ["SEGV", "ABRT", "KILL"] {
         let script =
