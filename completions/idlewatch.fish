@@ -25,7 +25,7 @@ function __fish_idlewatch_using_subcommand
 end
 
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s i -l idle -d 'Act when nothing that counts has changed for this long (\'off\': never)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -s t -l timeout -d 'Act when the command has run this long in total' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s t -l timeout -d 'Act when the command has run this long in total, relaunches included' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l first-output -d 'Act when nothing at all was printed this long after the start' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done -d 'The command has said that it is finished when this is on its screen' -r
@@ -53,7 +53,7 @@ turn\t''
 file:\t''
 cmd:\t''"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge -d 'Type this into a silent command and submit it (may be repeated: one after the other)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges in one run; by default 2, or as many as were written down' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges until the command is started again; by default 2, or as many as were written down' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge-wait -d 'How long to wait after a nudge' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s s -l signal -d 'The signal that asks a stuck command to end' -r -f -a "HUP\t''
 INT\t''
@@ -227,7 +227,7 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from explain" -l json -d 'Print JSON lines'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from explain" -s h -l help -d 'Print help'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s i -l idle -d 'Act when nothing that counts has changed for this long (\'off\': never)' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s t -l timeout -d 'Act when the command has run this long in total' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s t -l timeout -d 'Act when the command has run this long in total, relaunches included' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l first-output -d 'Act when nothing at all was printed this long after the start' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done -d 'The command has said that it is finished when this is on its screen' -r

@@ -118,7 +118,7 @@ pub struct LimitArgs {
     #[arg(short, long, value_name = "DUR", default_value = "5m", value_parser = limit)]
     pub idle: Limit,
 
-    /// Act when the command has run this long in total
+    /// Act when the command has run this long in total, relaunches included
     #[arg(short, long, value_name = "DUR", default_value = "off", value_parser = limit)]
     pub timeout: Limit,
 
@@ -356,7 +356,7 @@ pub struct LadderArgs {
     #[arg(long, value_name = "TEXT", value_parser = nudge_text)]
     pub nudge: Vec<String>,
 
-    /// How many nudges in one run; by default 2, or as many as were written down
+    /// How many nudges until the command is started again; by default 2, or as many as were written down
     #[arg(hide_short_help = true, long, value_name = "N", value_parser = nudges)]
     pub max_nudges: Option<u32>,
 

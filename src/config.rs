@@ -50,6 +50,8 @@ pub struct Config {
     pub pty: Pty,
     /// What the command reads from.
     pub stdin: Stdin,
+    /// What is to be typed into it was asked for with the command line, not for runs in general.
+    pub insists_on_typing: bool,
     /// The size of its terminal, if it is not to be that of ours.
     pub size: Option<Size>,
 }
@@ -85,7 +87,7 @@ impl Exit {
 
     /// The code for this reason.
     pub fn code(&self, reason: Reason) -> u8 {
-        self.codes.iter().rev().find(|own| own.reason == reason).map_or_else(|| reason.code(), |own| own.code)
+        self.codes.iter().find(|own| own.reason == reason).map_or_else(|| reason.code(), |own| own.code)
     }
 }
 
@@ -144,6 +146,7 @@ impl Config {
         };
         check_nudges(&ladders, &nudges)?;
         check_files(&cli.records)?;
+        check_codes(&cli.exit.exit_code)?;
         let relaunch = cli.relaunch.relaunch;
         Ok(Self {
             command: cli.command,
@@ -188,6 +191,7 @@ impl Config {
                 StdinArg::Inherit => Stdin::Inherit,
                 StdinArg::Null => Stdin::Null,
             },
+            insists_on_typing: true,
             size: cli.terminal.size,
         })
     }
@@ -223,6 +227,17 @@ fn usual_nudges(ladder: &LadderArgs) -> usize {
         .flatten()
         .map(|ladder| ladder.0.iter().filter(|step| matches!(step, Step::Nudge(_))).count());
     steps.chain([ladder.nudge.len(), 2]).max().unwrap_or(2)
+}
+
+/// One reason has one code.
+fn check_codes(codes: &[ExitCode]) -> Result<(), Error> {
+    for (index, code) in codes.iter().enumerate() {
+        if let Some(other) = codes[..index].iter().find(|other| other.reason == code.reason) {
+            let (reason, one, two) = (code.reason, other.code, code.code);
+            return Err(Error::usage(format!("--exit-code gives {reason} two codes, {one} and {two}; leave one out")));
+        }
+    }
+    Ok(())
 }
 
 /// Each file is written by one of us alone, and one that is read is not written at all.

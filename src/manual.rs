@@ -85,7 +85,7 @@ const STEPS: [(&str, &str); 14] = [
     (
         "nudge[:TEXT]",
         "Type this text and submit it; without a text, the next of --nudge. Nothing is typed where it could do harm: at a \
-         password, a menu or a text that somebody has begun, and no more than --max-nudges times in a run.",
+         password, a menu or a text that somebody has begun, and no more than --max-nudges times for each start of the command.",
     ),
     ("wait:DUR", "Do nothing for this long."),
     ("key:NAME", "Press this key: "),
@@ -102,7 +102,9 @@ const STEPS: [(&str, &str); 14] = [
     ("prompt", "Ask the person at the terminal what to do, for up to a minute. Where nobody is there it is skipped."),
     (
         "relaunch",
-        "End the command as stop does, and start it again, at most --max-relaunches times; see also --relaunch-with.",
+        "End the command as stop does, and start it again, at most --max-relaunches times; see also --relaunch-with. What ends \
+         by itself within 5 seconds three times in a row is not started again, nor what was told to end: by TERM, or within \
+         30 seconds after INT, QUIT or HUP.",
     ),
     ("stop", "End the command: --signal, and SIGKILL after --kill-after."),
 ];
@@ -182,7 +184,7 @@ fn report() -> String {
     let tasks = "The file of --checkpoint holds the command's own list of tasks as JSON: a list, or an object with a \
                  list called tasks. A task is a text, or an object with a name (or title, or content) and a status: \
                  done or completed, in_progress, or anything else for what is left. An object with the lists done, \
-                 current and remaining will do as well. It is read once, at the end, up to 1 MiB; a file that is \
+                 current and remaining will do as well. It is read at the end, and when somebody asks how the run stands, up to 1 MiB; a file that is \
                  missing, not a regular file or not understood is said to be so in the report.";
     let json = "The JSON form is one object with \"v\":1, times in milliseconds: run, command, folder, system, \
                 idlewatch, started, ended, elapsed, summary, exit (code, reason, meaning, childStatus, childSignal, \
@@ -232,7 +234,7 @@ fn events() -> String {
     let mut text = ".SH EVENTS\nWith\n.B \\-\\-events\none JSON object a line, appended to a file with mode 0600, or written to a named pipe or an \
                     inherited descriptor. A named pipe may be opened by its reader at any time: what was written before, or after a \
                     reader went, waits in it, up to what a pipe holds. Every event has v (1), \
-                    type, at (the time in UTC), run (the name of the run) and elapsed; times are in milliseconds. The JSON Schema \
+                    type, at (the time in UTC), run (the name of the run) and elapsed, since the command was started last; times are in milliseconds. The JSON Schema \
                     of all this is idlewatch\\-events.schema.json.\n"
         .to_owned();
     for of in schema["oneOf"].as_array().into_iter().flatten() {

@@ -4,6 +4,7 @@
 //! What the lower layers say is written in front of what was typed, as arguments, and read by the same parser: one
 //! option has one meaning. An option comes wholly from the highest layer that has it, also one that may be repeated.
 
+mod effect;
 mod environment;
 mod file;
 mod nearest;
@@ -20,10 +21,9 @@ use environment::Environment;
 use file::ConfigFile;
 
 use crate::cli::{Arguments, Known, RunCli, Typed, known, visible};
-use crate::config::Config;
 use crate::error::Error;
 use crate::profiles::{self, Own};
-use crate::watch::{Ladders, Profile, Step};
+use crate::watch::Profile;
 
 /// A command line with all layers in it.
 #[derive(Debug)]
@@ -47,32 +47,6 @@ impl<C> Resolved<C> {
             return Origin::Flag;
         }
         self.settings.iter().find(|setting| setting.name == name).map_or(Origin::Default, |found| found.origin.clone())
-    }
-}
-
-impl Resolved<RunCli> {
-    /// Refuses an option that was typed and would do nothing. In the other layers it stands for runs that come.
-    pub fn check_report(&self, config: &Config) -> Result<(), Error> {
-        if config.report.is_none() && self.origin("report-always") == Origin::Flag {
-            return Err(Error::usage("--report-always needs a report to write; add --report FILE.html"));
-        }
-        Ok(())
-    }
-
-    /// Refuses a nudge that would never be typed: a ladder of the same layer or of a lower one has no room for it. A
-    /// ladder of a higher layer was meant to replace it.
-    pub fn check_nudges(&self, config: &Config) -> Result<(), Error> {
-        let (nudge, ladder) = (self.origin("nudge"), self.origin("on-idle"));
-        let Ladders { idle, looping, waiting, timeout } = &config.policy.ladders;
-        let mut steps = idle.iter().chain(looping).chain(waiting.iter().flatten()).chain(timeout);
-        let given = !config.policy.nudges.texts.is_empty() && ladder != Origin::Default;
-        if !given || nudge.height() < ladder.height() || steps.any(|step| *step == Step::Nudge(None)) {
-            return Ok(());
-        }
-        Err(Error::usage(format!(
-            "the text of nudge ({nudge}) would never be typed: on-idle ({ladder}) has no step 'nudge'; add the step, as in \
-             warn,nudge,wait:1m,stop, or leave one of the two out"
-        )))
     }
 }
 

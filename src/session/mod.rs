@@ -52,6 +52,7 @@ mod spawn;
 mod stat;
 mod status;
 mod streams;
+mod surroundings;
 mod tally;
 mod terminal;
 mod tree;

@@ -8,7 +8,7 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -17,6 +17,7 @@ use nix::sys::termios::Termios;
 use nix::unistd::{ForkResult, Pid, fork, getpgrp, getppid, setsid, tcsetpgrp};
 
 use super::beside::StandIn;
+use super::clock::Clock;
 use super::inherited;
 use super::link::{Link, News, Order};
 use super::place::Place;
@@ -43,8 +44,8 @@ struct Watchman {
     group: i32,
     /// idlewatch knows that the command was stopped, and may have stopped too.
     told_of_stop: bool,
-    /// The command goes on or has ended since, and not by idlewatch: until when to see that this does not stand still.
-    rouses_until: Option<Instant>,
+    /// The command goes on or has ended since, and not by idlewatch, which may stand still: for how long now.
+    rouses: Option<Clock>,
 }
 
 /// How long it may take idlewatch to stop once it knows that the command was, at most.
@@ -72,7 +73,7 @@ impl Monitor {
                     child: 0,
                     group: 0,
                     told_of_stop: false,
-                    rouses_until: None,
+                    rouses: None,
                 });
                 let outer = ManuallyDrop::new(outer);
                 let run = || watchman.run(outer.as_ref());
@@ -105,7 +106,7 @@ impl Watchman {
         loop {
             let alone = self.reap();
             let wait = self.rouse();
-            if alone && self.child == -1 && outer.is_none() && self.rouses_until.is_none() {
+            if alone && self.child == -1 && outer.is_none() && self.rouses.is_none() {
                 // There is nobody left to mind and no terminal to give back: idlewatch need not tell us to go, nor wait
                 // until we have.
                 return self.finish();
@@ -121,7 +122,7 @@ impl Watchman {
             }
             if ordered {
                 // Whoever gives orders does not stand still.
-                (self.told_of_stop, self.rouses_until) = (false, None);
+                (self.told_of_stop, self.rouses) = (false, None);
                 match self.link.next_order() {
                     Some(Order::Finish) => {
                         // Whoever was ended a moment ago is not left to others to bury.
@@ -217,25 +218,24 @@ impl Watchman {
     /// The command does not stand still any more.
     fn went_on(&mut self) {
         if std::mem::take(&mut self.told_of_stop) {
-            self.rouses_until = Some(Instant::now() + SLOWEST_STOP);
+            self.rouses = Some(Clock::start());
         }
     }
 
     /// Lets idlewatch go on if it stands still for a command that does not: whoever continued that did not mean to leave
     /// it alone, and where no shell is nobody else would. Until when to look again.
     fn rouse(&mut self) -> PollTimeout {
-        let Some(until) = self.rouses_until else { return PollTimeout::NONE };
+        let Some(clock) = &self.rouses else { return PollTimeout::NONE };
         let idlewatch = getppid().as_raw();
-        if tree::is_stopped(idlewatch) {
+        let stands = tree::is_stopped(idlewatch);
+        if stands {
             let _ = send(idlewatch, Signal::CONT);
-            self.rouses_until = None;
-        } else if Instant::now() >= until {
-            self.rouses_until = None;
         }
-        match self.rouses_until {
-            Some(_) => PollTimeout::from(NEXT_LOOK),
-            None => PollTimeout::NONE,
+        if stands || clock.now().since_start() >= SLOWEST_STOP {
+            self.rouses = None;
+            return PollTimeout::NONE;
         }
+        PollTimeout::from(NEXT_LOOK)
     }
 
     /// Leaves so that background processes live on: the end of a session leader hangs up on the foreground of its

@@ -233,6 +233,12 @@ impl Records {
         }
     }
 
+    /// The command could not be started, and the run has never begun: that is told as an event, and nothing else.
+    pub fn never_begun(&mut self, event: &Event) {
+        let events = self.events.as_mut();
+        self.losses.extend(events.and_then(|events| events.write(Clock::time_of_day(), Moment::START, event)));
+    }
+
     /// What to poll while something waits to be written.
     pub fn behind(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let events = self.events.as_ref().and_then(Events::behind);

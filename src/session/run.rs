@@ -11,6 +11,7 @@ use super::{Outcome, Session, Status, inherited};
 use crate::cli::EventsTo;
 use crate::config::{Config, Say};
 use crate::error::Error;
+use crate::exit::Reason;
 use crate::report::say;
 use crate::watch::{Event, Moment, span};
 
@@ -32,15 +33,18 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
     let mut relaunches = Relaunches::new(config);
     let mut argv = config.command.clone();
     let mut is_relaunch = false;
+    let mut timeout = config.policy.timeout;
     loop {
-        let mut session = match Session::start(config, argv, inherited, records) {
+        let mut session = match Session::start(config, argv, inherited, timeout, records) {
             Ok(session) => session,
             Err(error) => {
-                // The first time there is nothing to tell of; later there is a run that ends with this.
-                if let (reason, true) = (error.reason(), is_relaunch) {
-                    let outcome = Outcome::Ended(reason, Status::Code(error.code()));
-                    records.event(Moment::START, &ended(outcome, &config.exit));
+                let outcome = Outcome::Ended(error.reason(), Status::Code(error.code()));
+                let event = ended(outcome, &config.exit);
+                if is_relaunch {
+                    records.event(Moment::START, &event);
                     records.conclude(config, outcome, true);
+                } else if error.code() != crate::exit::USAGE {
+                    records.never_begun(&event);
                 }
                 return Err(error);
             }
@@ -48,6 +52,8 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         is_relaunch = true;
         session.watch();
         let asked = session.watcher.wants_relaunch();
+        // Somebody may have given it more.
+        timeout = session.watcher.policy().timeout;
         let end = session.end(&config.exit);
         let (outcome, lasted) = (end.outcome, end.at);
         *records = end.records;
@@ -77,10 +83,20 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         records.event(lasted, &event);
         records.say_losses();
         let clock = Clock::start();
-        let end_of_pause = pause(again.delay, config.heartbeat, lasted, records)
-            .map_err(|error| Error::internal(error.to_string()))?;
+        // The limit on the whole is one for all starts.
+        let left = timeout
+            .filter(|_| config.policy.ladders.timeout_ends())
+            .map(|limit| limit.saturating_sub(lasted.since_start()));
+        let delay = left.unwrap_or(again.delay).min(again.delay);
+        let end_of_pause =
+            pause(delay, config.heartbeat, lasted, records).map_err(|error| Error::internal(error.to_string()))?;
         let passed = lasted + clock.now().since_start();
+        timeout = timeout.map(|limit| limit.saturating_sub(passed.since_start()));
         let outcome = match end_of_pause {
+            Paused::Over if left.is_some_and(|left| left <= again.delay) => {
+                let (Outcome::Itself(status) | Outcome::Ended(_, status)) = outcome;
+                Outcome::Ended(Reason::Timeout, status)
+            }
             Paused::Over => {
                 records.shift(passed.since_start());
                 argv = again.argv;

@@ -4,13 +4,12 @@ use std::collections::VecDeque;
 use std::ffi::{CStr, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::sys::stat::{FileStat, fstat, stat};
 use nix::sys::termios::Termios;
-use nix::unistd::isatty;
 use portable_pty::PtySize;
 
 use super::clock::Clock;
@@ -34,7 +33,8 @@ use super::shell::Shells;
 use super::signals::Signals;
 use super::sink::Sink;
 use super::spawn::{Given, Launch};
-use super::streams::{Input, Output, Own, Plan, Surroundings};
+use super::streams::{Input, Output, Plan};
+use super::surroundings::{Own, Surroundings};
 use super::terminal::{STANDARD, Terminal, replace_standard_streams};
 use super::{Session, inherited, signals, tree, typeahead};
 use crate::config::{Config, Say};
@@ -86,12 +86,12 @@ struct Ground {
 impl Ground {
     /// Opens the command's terminal and takes over ours.
     fn lay(config: &Config) -> Result<Self, Error> {
-        let own = surroundings();
+        let own = Surroundings::look();
         let mut plan = Plan::new(config.pty, config.stdin, config.types(), own);
         // A command that wants it is stopped, which is how we know. One that ignores that, as in a substitution of an
         // interactive bash, would get an error.
         plan.on_demand &= !inherited::was_ignored(Signal::TTIN);
-        if config.types() && plan.stdin != Input::Pty {
+        if config.types() && config.insists_on_typing && plan.stdin != Input::Pty {
             return Err(Error::usage(
                 "nothing can be typed into the command: it does not read from its terminal; \
                  use --stdin pty, or leave out --nudge and key: steps",
@@ -202,6 +202,7 @@ impl Session {
         config: &Config,
         argv: Vec<OsString>,
         inherited: &[RawFd],
+        timeout: Option<Duration>,
         records: &mut Records,
     ) -> Result<Box<Self>, Error> {
         let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -214,7 +215,7 @@ impl Session {
         let prints_to_terminal = launched.ground.terminal.is_some()
             || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Terminal | Own::OtherTerminal));
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
-        let mut session = Self::around(config, launched, signals, records);
+        let mut session = Self::around(config, launched, signals, timeout, records);
         session.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
         session.report(&Event::Started { command: words, pid: session.child });
         session.set_attended(session.has_person && in_front);
@@ -228,7 +229,13 @@ impl Session {
     /// The session of a command that was started.
     // Not inlined, for the sake of the stack, as above.
     #[inline(never)]
-    fn around(config: &Config, launched: Launched, signals: Signals, records: &mut Records) -> Box<Self> {
+    fn around(
+        config: &Config,
+        launched: Launched,
+        signals: Signals,
+        timeout: Option<Duration>,
+        records: &mut Records,
+    ) -> Box<Self> {
         let Launched { ground, sources, sinks, files, monitor, child, group } = launched;
         let place = ground.place();
         let Ground { own, plan, size, .. } = ground;
@@ -236,7 +243,12 @@ impl Session {
             clock: Clock::start(),
             watcher: Watcher::new(Policy {
                 size: Size { cols: size.cols, rows: size.rows },
+                timeout,
                 picture: config.report.as_ref().map(|_| LINES_ABOVE),
+                ladders: match plan.stdin {
+                    Input::Pty => config.policy.ladders.clone(),
+                    _ => config.policy.ladders.without_typing(),
+                },
                 ..config.policy.clone()
             }),
             signals,
@@ -313,53 +325,6 @@ fn cannot_run(name: &OsStr, errno: i32) -> Error {
         }
         _ => Error::cannot_run(format!("cannot run '{name}': {error}")),
     }
-}
-
-/// What our own standard streams are.
-fn surroundings() -> Surroundings {
-    let streams = STANDARD.map(Looked::at);
-    // The first of them is the one we run in; a terminal elsewhere is another matter.
-    let terminal = streams.iter().find(|stream| stream.nature == Own::Terminal);
-    let own = |stream: &Looked| match (stream.nature, terminal) {
-        (Own::Terminal, Some(terminal)) if !terminal.is_same(stream) => Own::OtherTerminal,
-        (nature, _) => nature,
-    };
-    let [stdin, stdout, stderr] = &streams;
-    let leads = nix::unistd::getpgrp() == nix::unistd::getpid();
-    Surroundings { stdin: own(stdin), stdout: own(stdout), stderr: own(stderr), same: stdout.is_same(stderr), leads }
-}
-
-/// A descriptor of ours that was looked at.
-struct Looked {
-    nature: Own,
-    status: Option<FileStat>,
-}
-
-impl Looked {
-    fn at(fd: BorrowedFd<'_>) -> Self {
-        let status = fstat(fd).ok();
-        let nature = match &status {
-            _ if inherited::was_closed(fd.as_raw_fd()) => Own::Closed,
-            _ if isatty(fd).unwrap_or(false) => Own::Terminal,
-            Some(status) => match status.st_mode & libc::S_IFMT {
-                libc::S_IFIFO => Own::Pipe,
-                libc::S_IFSOCK => Own::Socket,
-                libc::S_IFCHR if is_null(status) => Own::Null,
-                _ => Own::File,
-            },
-            None => Own::File,
-        };
-        Self { nature, status }
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        let what = |status: &FileStat| (status.st_dev, status.st_ino, status.st_rdev);
-        self.status.as_ref().map(what).is_some_and(|this| other.status.as_ref().map(what) == Some(this))
-    }
-}
-
-fn is_null(status: &FileStat) -> bool {
-    stat("/dev/null").is_ok_and(|null| null.st_rdev == status.st_rdev)
 }
 
 fn size(config: &Config, terminal: Option<&Terminal>) -> PtySize {

@@ -1,40 +1,7 @@
 //! Which of the command's streams is a terminal, a pipe or idlewatch's own: decided once, before anything is opened.
 
+use super::surroundings::{Own, Surroundings};
 use crate::config::{Pty, Stdin};
-
-/// What one of idlewatch's own standard streams is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Own {
-    /// The terminal we run in.
-    Terminal,
-    /// Another terminal than that.
-    OtherTerminal,
-    /// A pipe: somebody else is at the other end.
-    Pipe,
-    /// A socket: somebody else is at the other end.
-    Socket,
-    /// /dev/null.
-    Null,
-    /// A file or another device.
-    File,
-    /// Closed.
-    Closed,
-}
-
-/// Where idlewatch itself stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Surroundings {
-    /// Standard input.
-    pub stdin: Own,
-    /// Standard output.
-    pub stdout: Own,
-    /// Standard error.
-    pub stderr: Own,
-    /// Standard error goes where standard output goes.
-    pub same: bool,
-    /// We lead our process group: no script shares the terminal with us.
-    pub leads: bool,
-}
 
 /// What the command reads from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -69,6 +69,27 @@ impl Ladders {
         })
     }
 
+    /// The same for a command into which nothing can be typed. With what would have been typed goes the wait for its effect.
+    #[must_use]
+    pub fn without_typing(&self) -> Self {
+        let rest = |steps: &Vec<Step>| {
+            let types = |step: &Step| matches!(step, Step::Nudge(_) | Step::Key(_));
+            let mut after = false;
+            let stays = |step: &&Step| {
+                let goes = types(step) || after && matches!(step, Step::Wait(_));
+                after = types(step);
+                !goes
+            };
+            steps.iter().filter(stays).cloned().collect()
+        };
+        Self {
+            idle: rest(&self.idle),
+            looping: rest(&self.looping),
+            waiting: self.waiting.as_ref().map(rest),
+            timeout: rest(&self.timeout),
+        }
+    }
+
     /// What is done where nothing else was said: warn, nudge, and at last end it. A loop is only warned of.
     pub fn usual(nudges: &Nudges, nudge_wait: Duration) -> Self {
         let mut idle = vec![Step::Warn];
@@ -87,7 +108,7 @@ impl Ladders {
 pub struct Nudges {
     /// The texts, one after the other.
     pub texts: Vec<String>,
-    /// How many in one run.
+    /// How many until the command is started again.
     pub most: usize,
 }
 

@@ -28,7 +28,7 @@ fn says(message: &str, words: &[&str]) {
 #[test]
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
-    let cases: [(&[&str], &[&str]); 44] = [
+    let cases: [(&[&str], &[&str]); 45] = [
         (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
@@ -36,6 +36,7 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--guard", "x"], &["--guard 'x'", "no guard is called 'x'", "cpu, io, children, turn, file:PATH"]),
         (&["--on-idle", "fly"], &["--on-idle 'fly'", "no step is called 'fly'", "warn, nudge"]),
         (&["--exit-code", "foo=300"], &["--exit-code 'foo=300'", "no reason is called 'foo'", "idle_timeout"]),
+        (&["--exit-code", "loop=5", "--exit-code", "loop=6"], &["--exit-code", "loop", "5 and 6", "leave one out"]),
         (&["--exit-code", "idle_timeout=300"], &["'300' is no exit code", "1 to 255"]),
         (&["--exit-code", "idle_timeout=0"], &["--exit-code 'idle_timeout=0'", "success", "1 to 255"]),
         (&["--ignore", "("], &["--ignore '('", "unclosed group", "\\"]),
@@ -123,6 +124,33 @@ fn no_command_is_told_how_to_write_one() {
 fn a_value_cannot_write_to_the_terminal() {
     let message = refused(&Run::sh(&["--idle", "\x1b]0;title\x07"], "true"), "escape");
     assert!(!message.contains('\x1b') && !message.contains('\x07'), "{message:?}");
+}
+
+#[test]
+fn an_option_that_would_do_nothing_is_told_what_is_missing() {
+    let cases: [(&[&str], &[&str]); 14] = [
+        (&["--report-always"], &["--report-always", "--report FILE.html"]),
+        (&["--relaunch-with", "x"], &["--relaunch-with", "--relaunch stuck"]),
+        (&["--max-relaunches", "5"], &["--max-relaunches", "--relaunch stuck"]),
+        (&["--relaunch-delay", "5s"], &["--relaunch-delay", "--relaunch stuck"]),
+        (&["--on-timeout", "warn"], &["--on-timeout", "--timeout 2h"]),
+        (&["--done-idle", "5s"], &["--done-idle", "--done REGEX"]),
+        (&["--idle", "off", "--on-idle", "warn,stop"], &["--on-idle", "--idle is off"]),
+        (&["--idle", "off", "--on-waiting", "stop"], &["--on-waiting", "--idle is off"]),
+        (&["--idle", "off", "--stdin", "pty", "--nudge", "x"], &["--nudge", "--idle is off"]),
+        (&["--loop-for", "off", "--on-loop", "stop"], &["--on-loop", "--loop-for is off"]),
+        (&["--loop-for", "off", "--loop-pattern", "x"], &["--loop-pattern", "--loop-for is off"]),
+        (&["--activity", "bytes", "--only", "x"], &["--only", "--activity bytes"]),
+        (&["--activity", "bytes", "--ignore", "x"], &["--ignore", "--activity bytes"]),
+        (&["--pty", "never", "--size", "80x24"], &["--size", "--pty never"]),
+    ];
+    for (options, words) in cases {
+        let message = refused(&Run::sh(options, &format!("echo {STARTED}")), &options.join(" "));
+        says(&message, &[words, &["would do nothing"]].concat());
+    }
+    // In the environment it stands for runs that come.
+    let run = Run::sh(&["--no-guard"], "exit 3").variable("IDLEWATCH_DONE_IDLE", "5s");
+    assert_eq!(run.output().status.code(), Some(3));
 }
 
 #[test]

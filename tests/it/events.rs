@@ -208,3 +208,16 @@ fn a_nudge_that_was_submitted_is_told_as_such() {
     let nudged = of_type(&events, "nudged");
     assert_eq!((&nudged[0]["text"], &nudged[0]["submitted"]), (&"you".into(), &true.into()));
 }
+
+#[test]
+fn a_command_that_cannot_be_started_leaves_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = Run::new(&["--events", "e"], &["there-is-no-such-command"]).folder(folder.path());
+    assert_eq!(run.output().status.code(), Some(127));
+    let told = read(&folder.path().join("e"));
+    assert_eq!(
+        (told.len(), &told[0]["type"], &told[0]["reason"]),
+        (1, &"exit".into(), &"not_found".into()),
+        "{told:?}"
+    );
+}

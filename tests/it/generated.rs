@@ -35,7 +35,10 @@ fn man_page(command: clap::Command, title: &str, sections: &str) -> String {
     let man = clap_mangen::Man::new(command).title(title).source("idlewatch");
     let mut produced = Vec::new();
     man.render(&mut produced).expect("it can be written");
-    String::from_utf8(produced).expect("text") + sections
+    // In the name a space would keep the page out of the index.
+    let spaced = format!(".SH NAME\n{}", title.replace('-', " "));
+    let page = String::from_utf8(produced).expect("text").replacen(&spaced, &format!(".SH NAME\n{title}"), 1);
+    page + sections
 }
 
 /// The verbs of `ctl`, which have no pages of their own.
@@ -53,7 +56,18 @@ fn verbs(command: &clap::Command) -> String {
         let _ = write!(text, ".TP\n\\fB{}\\fR {}\n{about}.\n", verb.get_name(), words.join(" "));
         for option in verb.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_global_set()) {
             let (name, help) = (option.get_long().unwrap_or_default(), option.get_help().map(ToString::to_string));
-            let _ = write!(text, ".RS\n.TP\n\\fB\\-\\-{name}\\fR\n{}.\n.RE\n", help.unwrap_or_default());
+            let short = option.get_short().map(|short| format!("\\fB\\-{short}\\fR, ")).unwrap_or_default();
+            let value = option.get_value_names().filter(|_| option.get_action().takes_values());
+            let value =
+                value.and_then(|names| names.first()).map(|name| format!(" \\fI{name}\\fR")).unwrap_or_default();
+            let default: Vec<_> = option.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+            let default = if default.is_empty() || value.is_empty() {
+                String::new()
+            } else {
+                format!(" (default: {})", default.join(", "))
+            };
+            let help = help.unwrap_or_default();
+            let _ = write!(text, ".RS\n.TP\n{short}\\fB\\-\\-{name}\\fR{value}\n{help}{default}.\n.RE\n");
         }
     }
     text

@@ -146,6 +146,15 @@ fn a_nudge_is_submitted_to_a_program_of_ink() {
 }
 
 #[test]
+fn a_nudge_for_runs_in_general_is_left_out_where_it_cannot_be_typed() {
+    let run = Run::new(&["--idle", "300ms", "--nudge-wait", "1h"], &["cat"]).variable("IDLEWATCH_NUDGE", "go on");
+    assert_eq!(run.output_of(b"data\n").stdout, b"data\n");
+    let mut run = Run::sh(&["--idle", "300ms", "--nudge-wait", "1h", "--stdin", "null"], "sleep 300");
+    run = run.variable("IDLEWATCH_NUDGE", "go on");
+    assert_eq!(run.output().status.code(), Some(121));
+}
+
+#[test]
 fn a_nudge_that_cannot_be_typed_is_refused_before_anything_starts() {
     let output = Run::sh(&["--nudge", "go on"], "touch started").output_of(b"data");
     assert_eq!(output.status.code(), Some(2));

@@ -44,6 +44,20 @@ fn three_deaths_within_seconds_are_enough() {
 }
 
 #[test]
+fn the_limit_on_the_whole_holds_for_all_starts_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--timeout", "1s", "--relaunch", "crash", "--relaunch-delay", "10ms", "--events", "events"];
+    for script in ["echo x >>runs; sleep 0.6; exit 9", "echo x >>runs; exit 9"] {
+        let delay = if script.contains("sleep") { "10ms" } else { "30s" };
+        let options = [&options[..5], &[delay], &options[6..]].concat();
+        let output = Run::sh(&options, script).folder(folder.path()).output();
+        assert_eq!(output.status.code(), Some(124), "{}", stderr(&output));
+    }
+    let events = fs::read_to_string(folder.path().join("events")).unwrap();
+    assert!(events.lines().last().is_some_and(|exit| exit.contains("\"reason\":\"timeout\"")), "{events}");
+}
+
+#[test]
 fn a_resume_that_fails_at_once_is_followed_by_a_fresh_start() {
     let folder = tempfile::tempdir().unwrap();
     // Stuck the first time; started afresh it finds its way.

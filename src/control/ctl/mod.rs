@@ -42,6 +42,9 @@ pub fn run(cli: CtlCli) -> Result<Status, Error> {
         CtlVerb::Status { run } => status(&folders, run.as_deref(), json),
         CtlVerb::Watch { run } => watch(&folders, run.as_deref(), json),
         CtlVerb::Extend { run, by } => order(&folders, run.as_deref(), &Request::Extend(by), json),
+        CtlVerb::Nudge { run: None, text } if is_a_run(&folders, &text) => Err(Error::usage(format!(
+            "no text to type: '{text}' is a run; write it like: idlewatch ctl nudge {text} 'go on'"
+        ))),
         CtlVerb::Nudge { run, text } => order(&folders, run.as_deref(), &Request::Nudge(text), json),
         CtlVerb::Stop { run } => order(&folders, run.as_deref(), &Request::Stop, json),
         CtlVerb::Complete { run } => order(&folders, run.as_deref(), &Request::Complete, json),
@@ -125,6 +128,11 @@ fn find_address(folders: &[PathBuf], name: Option<&str>) -> Result<Address, Erro
     }
     let run = find(folders, name)?.run;
     named(folders, Some(&run))?.ok_or_else(|| gone(&run))
+}
+
+/// Whether this is a run's whole name, which nobody would want to have typed.
+fn is_a_run(folders: &[PathBuf], text: &str) -> bool {
+    text == "last" || named(folders, Some(text)).is_ok_and(|address| address.is_some_and(|address| address.run == text))
 }
 
 fn refused(trouble: Trouble) -> Error {
