@@ -17,6 +17,7 @@ use crate::watch::{Ending, Ladders, Nudges, Policy, Profile, Size, Step};
 
 /// Everything a run goes by.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Config {
     /// The command and its arguments.
     pub command: Vec<OsString>,
