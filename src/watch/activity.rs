@@ -16,7 +16,7 @@ use super::complaint::{is_marked_done, is_retry, is_tip};
 use super::mask::{Taken, added_glyphs, mask};
 use super::screen::Line;
 use super::seen::Seen;
-use super::wording::{names_another, without_attempt, words};
+use super::wording::{counts_on, names_another, without_attempt, words};
 use super::{Moment, Pattern};
 
 /// A line that turned or timed this recently is a status line.
@@ -49,6 +49,8 @@ pub(super) struct Circumstances {
     pub(super) row: Option<usize>,
     /// A full-screen program has the screen for itself.
     pub(super) full_screen: bool,
+    /// It is a program that is known to pass the time with words.
+    pub(super) known: bool,
 }
 
 /// Which lines can count at all.
@@ -130,6 +132,10 @@ struct Row {
     times: bool,
     /// When it last had new wording as a status line.
     reworded: Option<Moment>,
+    /// How long it had the wording before that.
+    held: Option<Duration>,
+    /// It turned or timed, and stands still with new wording since then.
+    resting: Option<Moment>,
 }
 
 /// The memory the rule needs.
@@ -181,9 +187,14 @@ impl Activity {
             if around.all || around.row.is_some_and(|typed| typed.abs_diff(row) <= 1) {
                 continue;
             }
-            if self.counts_as_progress(now, row) && found.progress.is_none() {
+            if self.counts_as_progress(now, row, around.known) && found.progress.is_none() {
                 found.progress = Some(self.next[row].raw.trim().to_owned());
             }
+        }
+        // What turned beside others and has come to rest with the same name and another word is finished.
+        for row in self.next.iter_mut().filter(|row| row.resting.is_some_and(|at| now.since(at) > STATUS_LASTS)) {
+            row.resting = None;
+            found.progress.get_or_insert_with(|| row.raw.trim().to_owned());
         }
         std::mem::swap(&mut self.rows, &mut self.next);
         if std::mem::take(&mut self.completed) {
@@ -219,7 +230,8 @@ impl Activity {
             let (before, next) = (&self.rows[row], &mut self.next[row]);
             next.raw.clear();
             next.raw.push_str(text);
-            next.reworded = before.reworded;
+            (next.reworded, next.held) = (before.reworded, before.held);
+            next.resting = before.resting.filter(|_| before.raw == text);
             if before.raw == text {
                 next.masked.clone_from(&before.masked);
                 (next.ticks, next.ticked, next.times) = (before.ticks, before.ticked, before.times);
@@ -291,9 +303,11 @@ impl Activity {
         self.recent.push_back(text);
     }
 
-    fn counts_as_progress(&mut self, now: Moment, row: usize) -> bool {
+    fn counts_as_progress(&mut self, now: Moment, row: usize, known: bool) -> bool {
         let (before, next) = (&self.rows[row], &self.next[row]);
-        let same_words = !before.masked.is_empty() && words(&before.masked).eq(words(&next.masked));
+        let same_words = !before.masked.is_empty()
+            && counts_on(&before.masked, &next.masked)
+            && words(&before.masked).eq(words(&next.masked));
         if is_retry(&next.raw) {
             // Kept apart from what the rows themselves say.
             let said = if same_words { without_attempt(&next.masked) } else { words(&next.masked).collect() };
@@ -313,8 +327,16 @@ impl Activity {
         if !self.is_status(now, row) {
             return true;
         }
+        let ticked = self.next[row].ticked.is_some_and(|at| now.since(at) <= STATUS_LASTS);
+        let name = |row: &Row| {
+            row.masked.split_whitespace().find(|word| word.contains(char::is_alphabetic)).map(str::to_owned)
+        };
+        let same = name(&self.rows[row]).is_some_and(|before| name(&self.next[row]) == Some(before));
+        self.next[row].resting = (ticked && same).then_some(now);
         let reworded = self.next[row].reworded.replace(now);
-        reworded.is_some_and(|at| now.since(at) <= BRISK && at < now)
+        let Some(at) = reworded.filter(|at| *at < now) else { return false };
+        let held = self.next[row].held.replace(now.since(at));
+        now.since(at) <= BRISK || held.is_some_and(|held| !known && !is_beat(held, now.since(at)))
     }
 
     fn is_status(&self, now: Moment, row: usize) -> bool {
@@ -337,6 +359,15 @@ impl Activity {
         }
         false
     }
+}
+
+/// Whether the longer of the two is a multiple of the shorter, as where a clock gives the beat: phrases to pass the time,
+/// of which some are shown twice.
+fn is_beat(one: Duration, other: Duration) -> bool {
+    const BLUR: f64 = 1.0;
+    let (short, long) = (one.min(other).as_secs_f64(), one.max(other).as_secs_f64());
+    let times = (long / short).round();
+    (long - times * short).abs() <= BLUR * times
 }
 
 fn indent(text: &str) -> usize {

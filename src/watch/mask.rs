@@ -260,6 +260,7 @@ mod tests {
     #[test]
     fn rates_and_the_speeds_of_a_transfer_meter_do_not_count() {
         same("4.77 MiB/19.07 MiB (3.69 KiB/s, 66m)", "4.77 MiB/19.07 MiB (29.55 KiB/s, 6m)");
+        same("下载 3.69 KB/秒", "下载 0.15 KB/秒");
         same("100/600 [00:10<00:50, 9.88it/s]", "100/600 [00:45<03:50,  2.2s/it]");
         same("out 7%[> ] 292.97K --.-KB/s eta 9m 3s", "out 7%[> ] 292.97K  12.1KB/s eta 59s");
         same(

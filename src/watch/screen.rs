@@ -10,6 +10,7 @@ use super::contain::contained;
 use super::flood::{last_lines, last_screenful, looks};
 use super::picture::{Colour, Picture, Stretch, Style, row};
 use super::repaint::last_painted;
+use super::touched::Touched;
 
 /// A line as the program meant it: rows that only wrapped are one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -54,26 +55,6 @@ struct Row {
     wraps: bool,
 }
 
-/// Which rows were written to since they were last read.
-#[derive(Debug, Default)]
-struct Touched(Vec<bool>);
-
-impl avt::Observer for Touched {
-    type Output = ();
-
-    fn resized(&mut self, _cols: usize, rows: usize) {
-        self.0.clear();
-        self.0.resize(rows, true);
-    }
-
-    fn dirty(&mut self, rows: std::ops::Range<usize>) {
-        let end = rows.end.min(self.0.len());
-        self.0[rows.start.min(end)..end].fill(true);
-    }
-
-    fn end(&mut self, _: &mut avt::Observation<'_>) {}
-}
-
 impl std::fmt::Debug for Screen {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Screen").field("size", &self.size).field("lost", &self.is_lost()).finish_non_exhaustive()
@@ -93,7 +74,7 @@ impl Screen {
     /// A blank screen that keeps so many lines above it.
     pub(super) fn new(size: Size, above: usize) -> Self {
         let size = size.drawn();
-        let touched = Touched(vec![true; size.rows.into()]);
+        let touched = Touched::all(size.rows);
         Self {
             terminal: None,
             blank: true,
@@ -106,6 +87,11 @@ impl Screen {
             touched,
             rows: Vec::new(),
         }
+    }
+
+    /// Whether a line with text has scrolled off since this was last asked.
+    pub(super) fn take_scrolled(&mut self) -> bool {
+        std::mem::take(&mut self.touched.scrolled)
     }
 
     /// Its size, as far as it can be shown.
@@ -131,7 +117,7 @@ impl Screen {
         self.margins &= size.rows == self.size.rows;
         self.size = size;
         if self.blank {
-            self.touched = Touched(vec![true; size.rows.into()]);
+            self.touched = Touched::all(size.rows);
             return;
         }
         self.emulate(|terminal, touched| terminal.resize_with(size.cols.into(), size.rows.into(), touched));
@@ -303,7 +289,7 @@ impl Screen {
         };
         self.rows.resize_with(self.size.rows.into(), Row::default);
         for ((row, line), touched) in
-            self.rows.iter_mut().zip(terminal.screen().visible_lines()).zip(&mut self.touched.0)
+            self.rows.iter_mut().zip(terminal.screen().visible_lines()).zip(&mut self.touched.rows)
         {
             // A row begins to wrap without being written to itself.
             row.wraps = line.is_wrapped();

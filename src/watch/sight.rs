@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::activity::{Activity, Circumstances};
 use super::appearing::Appearing;
 use super::clocks::Clocks;
+use super::complaint::is_retry;
 use super::flood::deciding_end;
+use super::growth::Growth;
 use super::keys::{Key, Keys};
 use super::lines::{Lines, PAINTING_LASTS};
 use super::loops::{Loops, Repetition};
@@ -89,6 +91,7 @@ pub(super) struct Sight {
     looked: Moment,
     resized: Option<Moment>,
     typed: Option<Moment>,
+    growth: Growth,
     lines: Vec<Line>,
     /// The wording of the screen changed since somebody asked.
     reworded: bool,
@@ -132,6 +135,7 @@ impl Sight {
             looked: Moment::START,
             resized: None,
             typed: None,
+            growth: Growth::default(),
             lines: Vec::new(),
             reworded: true,
             printed: false,
@@ -323,6 +327,7 @@ impl Sight {
             all: recent(self.resized),
             row: recent(self.typed).then(|| self.screen.cursor().row),
             full_screen: self.screen.is_alternate(),
+            known: policy.profile.is_some(),
         };
         self.screen.lines_into(&mut self.lines);
         let found = self.activity.look(at, &self.lines, around, &policy.counting);
@@ -336,11 +341,25 @@ impl Sight {
             self.reworded = true;
             self.appear(at, around, policy);
         }
-        if let Some(by) = found.progress
+        let by = found.progress.or(self.grow(at, around));
+        if let Some(by) = by
             && policy.activity == ActivityKind::Screen
         {
             self.clocks.progressed(at, &by);
         }
+    }
+
+    /// The lowest line of a painted picture that became longer.
+    fn grow(&mut self, at: Moment, around: Circumstances) -> Option<String> {
+        let scrolled = self.screen.take_scrolled();
+        let first = self.activity.ticking(at).map(|(row, _)| row).min().unwrap_or(0);
+        if around.full_screen || !self.growth.has_grown(at, scrolled, first) {
+            return None;
+        }
+        let painted = self.painted.is_some_and(|painted| at.since(painted) < PAINTING_LASTS);
+        let disturbed = around.all || around.row.is_some();
+        let counts = painted && !disturbed && !self.lines.iter().any(|line| is_retry(&line.text));
+        self.lines.last().filter(|_| counts).map(|line| line.text.trim().to_owned())
     }
 
     /// On a painted screen the lines that appear are what is printed.

@@ -69,14 +69,23 @@ fn question(view: View<'_>) -> Option<Wait> {
     None
 }
 
+/// `line` with the wide signs of Chinese and Japanese as the narrow ones they stand for.
+fn narrow(line: &str) -> String {
+    let sign = |c: char| match c {
+        '？' => '?',
+        '：' => ':',
+        '（' => '(',
+        '）' => ')',
+        other => other,
+    };
+    line.chars().map(sign).collect()
+}
+
 /// A line that ends as a question does.
 fn asks(line: &str) -> bool {
-    let lower = line.to_lowercase();
+    let lower = narrow(line).to_lowercase();
     let bare = without_default(&lower);
-    lower.contains("press any key")
-        || ["press enter", "press return", "hit enter", "hit any key", "press <enter>", "press [enter]"]
-            .iter()
-            .any(|key| lower.contains(key))
+    wants_key(&lower)
         || ["y/n", "yes/no", "(y)es", "[yes]", "[no]", "y/n/", "yes / no"]
             .iter()
             .any(|choice| last_part(&lower).contains(choice))
@@ -85,23 +94,33 @@ fn asks(line: &str) -> bool {
         || lower.starts_with("? ")
 }
 
+/// A line that asks for a key, whichever, or for the one that ends a line.
+fn wants_key(lower: &str) -> bool {
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let pressed = words.windows(2).any(|pair| matches!(pair, ["press" | "hit", "any" | "enter" | "return"]));
+    let elsewhere = ["beliebige taste", "beliebiger taste", "beliebigen taste", "eingabetaste", "任意键", "回车"];
+    pressed || elsewhere.iter().any(|words| lower.contains(words))
+}
+
 /// The end of a line, where the choices stand.
 fn last_part(line: &str) -> &str {
     let start = line.char_indices().rev().nth(31).map_or(0, |(index, _)| index);
     &line[start..]
 }
 
-/// `package name: (demo)` without the answer it suggests.
+/// `package name: (demo)` without the answer it suggests, or what it says of the answers.
 fn without_default(line: &str) -> &str {
-    let line = line.trim_end_matches([' ', '>', '›', '»']);
-    let open = match line.chars().next_back() {
-        Some(')') => line.rfind('('),
-        Some(']') => line.rfind('['),
-        _ => None,
-    };
-    match open {
-        Some(at) if at > 0 => line[..at].trim_end(),
-        _ => line,
+    let mut line = line.trim_end_matches([' ', '>', '›', '»']);
+    loop {
+        let open = match line.chars().next_back() {
+            Some(')') => line.rfind('('),
+            Some(']') => line.rfind('['),
+            _ => None,
+        };
+        match open {
+            Some(at) if at > 0 => line = line[..at].trim_end(),
+            _ => return line,
+        }
     }
 }
 
@@ -117,6 +136,7 @@ fn is_pager(line: &str) -> bool {
 
 /// A line of its own that asks for something to be typed below it.
 fn is_request(line: &str) -> bool {
+    let line = narrow(line);
     let lower = line.to_lowercase();
     let first = lower.trim_start_matches(|c: char| !c.is_alphanumeric()).split(' ').next().unwrap_or("");
     let asks = matches!(
@@ -146,10 +166,10 @@ fn is_request(line: &str) -> bool {
             | "password"
             | "name"
     );
-    lower.contains("press any key")
-        || lower.contains("press enter")
+    wants_key(&lower)
         || line.ends_with('?')
         || asks && without_default(&lower).ends_with([':', '?'])
+        || matches!(first, "please" | "paste" | "enter") && lower.ends_with(" below")
 }
 
 /// Signs that point at the chosen line of a menu.
@@ -190,12 +210,23 @@ fn menu(view: View<'_>) -> Option<Wait> {
         if keys {
             return Some(menu());
         }
-        if above.iter().any(|row| row.ends_with('?')) || above.last().is_some_and(|row| row.starts_with("? ")) {
+        if above.iter().any(|row| without_default(row).ends_with('?'))
+            || above.last().is_some_and(|row| row.starts_with("? "))
+        {
             return Some(Wait::Question(text.to_owned()));
         }
     }
+    if let Some(step) = open_step(&choices, &view.rows[last]) {
+        return Some(Wait::Question(step.to_owned()));
+    }
     let (lowest, buttons) = choices.iter().enumerate().rev().take(8).find(|(_, row)| offers_both(row))?;
-    keys.then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
+    let framed = buttons.matches('<').count() > 1 && buttons.matches('>').count() > 1;
+    (keys || framed).then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
+}
+
+/// The step of a series that is not answered yet: it is marked, and the line along the series ends below it.
+fn open_step<'r>(rows: &[&'r str], last: &str) -> Option<&'r str> {
+    rows.iter().rev().find_map(|row| row.strip_prefix('◆')).map(str::trim).filter(|_| last.trim() == "└")
 }
 
 /// Whether `other` is a choice beside the chosen one: its text begins in the same column.
@@ -245,7 +276,9 @@ fn prompt(view: View<'_>) -> Option<String> {
     let head = inside(view.before_cursor());
     let directly = view.cursor.col <= view.rows.get(view.cursor.row).map_or(0, |row| row.chars().count()) + 2;
     let debugger = head.starts_with('(') && head.ends_with(')') && head.len() < 24;
-    if directly && (ends_as_prompt(head) || debugger) {
+    // Some shells point from the left: `➜  proj git:(main) ✗`, `❯ ls`. Python goes on with three dots and a blank.
+    let pointed = head.starts_with(['➜', '❯']) || head == "==>" || head == "..." && view.cursor.col == 4;
+    if directly && (ends_as_prompt(head) || debugger || pointed) {
         return Some(head.to_owned());
     }
     // Programs that hide the cursor frame their input with rules.
@@ -307,6 +340,16 @@ mod tests {
             "Run it? (Y)es/(N)o/(D)on't ask again [Yes]: ¶",
             "Are you sure you want to continue connecting (yes/no/[fingerprint])? ¶",
             "Press any key to continue . . . ¶",
+            "Weiter mit beliebiger Taste . . . ¶",
+            "按回车键继续...¶",
+            "[sudo] me 的密码：¶",
+            "是否继续？（y/n） ¶",
+            "Overwrite /x/y.rb? (enter \"h\" for help) [Ynaqdhm] ¶",
+            "Press RETURN/ENTER to continue or any other key to abort:",
+            "please paste the token found on https://example.org/me below",
+            "┌  create-app\n│\n◆  Where should it be?\n│  ./my-app_\n└",
+            "┌  create-app\n│\n◆  Install it?\n│  ● Yes / ○ No\n└",
+            "Do you want this?  [Use arrows to move, type to filter]\n  yes\n> no\n  details",
             "Type the name of the release:",
             "Delete everything?",
             "text\n:¶",
@@ -334,9 +377,16 @@ mod tests {
 
     #[test]
     fn prompts_are_seen() {
-        for screen in
-            [">>> ¶", "sqlite> ¶", "me@host:~$ ¶", "(gdb) ¶", "────────────\n❯ \n────────────\n  ? for shortcuts"]
-        {
+        for screen in [
+            ">>> ¶",
+            "... ¶",
+            "==> ¶",
+            "sqlite> ¶",
+            "me@host:~$ ¶",
+            "(gdb) ¶",
+            "➜  proj git:(main) ✗ ¶",
+            "────────────\n❯ \n────────────\n  ? for shortcuts",
+        ] {
             assert!(matches!(look(screen, false), Some(Wait::Prompt(_))), "{screen:?}: {:?}", look(screen, false));
         }
     }
@@ -356,6 +406,8 @@ mod tests {
             "Waiting for <host>¶",
             "    Building [=======>     ] 6/9: crate-3(build)\r",
             "12:00:01 listening on http://localhost:8080",
+            "compress returned 0",
+            "◆  Which framework?\n│  Vue\n│\n◇  Installing",
             "",
         ] {
             assert_eq!(look(screen, false), None, "{screen:?}");

@@ -1,14 +1,25 @@
 //! What a line says in words, apart from its numbers.
 
-/// `text` with each number made the same, so that only words differ.
+/// `text` with each number made the same, so that only words differ. A bar that fills beside a number is no word.
 pub(super) fn words(text: &str) -> impl Iterator<Item = char> {
     let mut in_number = false;
-    text.chars().filter_map(move |c| {
+    text.chars().filter(|c| !is_of_bar(*c)).filter_map(move |c| {
         let digit = c.is_ascii_digit() || in_number && matches!(c, '.' | ',');
         let first = digit && !in_number;
         in_number = digit;
         if first { Some('#') } else { (!digit).then_some(c) }
     })
+}
+
+/// Whether the two have other numbers.
+pub(super) fn counts_on(before: &str, text: &str) -> bool {
+    let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
+    digits(before) != digits(text)
+}
+
+/// What bars are made of, and the blanks around them.
+fn is_of_bar(c: char) -> bool {
+    matches!(c, ' ' | '=' | '-' | '#' | '>' | '<' | '_' | '|' | '[' | ']' | '*' | '+' | '~' | '\u{2500}'..='\u{25ff}')
 }
 
 /// Whether `text` names something that `before` did not: a file, a package, a test. Whoever hangs finds other verbs and

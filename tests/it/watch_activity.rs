@@ -55,6 +55,61 @@ fn a_new_verb_now_and_then_is_decoration() {
     assert_eq!(after_two_minutes(|n| format!("\r{} {} ({}s)\x1b[K", spin(n), verb(n), n / 10)), State::Stalled);
 }
 
+/// Whether it was ever called stalled.
+fn stalled(watched: &Watched) -> bool {
+    watched.states().iter().any(|(_, state)| *state == State::Stalled)
+}
+
+/// Whether a program that nobody knows, and that changes its status line at these seconds, is called stalled.
+fn stages(at: &[usize]) -> bool {
+    let words = ["Queued", "Building", "Uploading", "Assigning", "Deploying", "Checking", "Tidying", "Waiting"];
+    let stage = |n: usize| words[at.iter().filter(|second| **second <= n / 10).count() % words.len()];
+    let mut watched = Watched::new();
+    watched.draws(seconds(240), FRAME, |n| format!("\r{} {} ({}s)\x1b[K", spin(n), stage(n), n / 10));
+    stalled(&watched)
+}
+
+#[test]
+fn stages_that_come_when_they_come_are_work_and_words_on_a_beat_are_not() {
+    assert!(!stages(&[11, 29, 55, 98, 131, 180, 213]));
+    assert!(stages(&[15, 30, 45, 60, 90, 105, 120]));
+}
+
+#[test]
+fn a_bar_that_fills_with_its_percentage_is_work_however_slowly() {
+    let bar = |filled: usize| format!("{}{}", "━".repeat(filled), " ".repeat(20 - filled));
+    let frame = |n: usize| format!("\r{} {} {:2}% {}s\x1b[K", spin(n), bar(n / 500), n / 500, n / 10);
+    assert_eq!(after_two_minutes(frame), State::Active);
+    let pulse = |n: usize| format!("\r{} {} 12% {}s\x1b[K", spin(n), bar(n / 100 % 20), n / 10);
+    assert_eq!(after_two_minutes(pulse), State::Stalled);
+}
+
+#[test]
+fn a_row_that_comes_to_rest_with_another_word_is_finished() {
+    let row = |n: usize, id: usize| {
+        let done = n / 10 > 50 * (id + 1);
+        let time = if done { 50 * (id + 1) } else { n / 10 };
+        format!("agent-{id}  {}  {}:{:02}\x1b[K\r\n", if done { "done" } else { "running" }, time / 60, time % 60)
+    };
+    let mut watched = Watched::new();
+    watched.draws(seconds(240), FRAME, |n| format!("\x1b[H{}", (0..6).map(|id| row(n, id)).collect::<String>()));
+    assert!(!stalled(&watched), "{:?}", watched.states());
+}
+
+#[test]
+fn the_same_answer_once_more_above_a_painted_block_is_a_sign_of_life() {
+    let mut watched = Watched::new();
+    let block = |n: usize| format!("{} Polling ({}s)\x1b[K\r\n> ", spin(n), n / 10);
+    watched.prints(&block(0));
+    for _ in 0..30 {
+        watched.draws(seconds(45), FRAME, |n| format!("\r\x1b[1A{}", block(n)));
+        watched.prints(&format!("\r\x1b[1A\x1b[J● gh run view\r\n  in_progress\r\n{}", block(450)));
+    }
+    assert!(!stalled(&watched), "{:?}", watched.states());
+    watched.draws(seconds(90), FRAME, |n| format!("\r\x1b[1A{}", block(n)));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
 #[test]
 fn another_thing_that_is_named_is_work_however_slowly() {
     let frame = |n: usize| format!("\r{} Installing lib_{}.js ({}s)\x1b[K", spin(n), "x".repeat(1 + n / 300), n / 10);

@@ -207,6 +207,9 @@ fn take_quotient(after: &str) -> Option<&str> {
     }
     let over = unit[name..].strip_prefix('/').or_else(|| unit[name..].strip_prefix(" per "));
     let per = over.or_else(|| after.strip_prefix(" per "))?;
+    if let Some(end) = per.strip_prefix('秒') {
+        return Some(end);
+    }
     let (by, end) = per.split_at(letters(per));
     // A time for each of whatever is counted is a rate: `12ms/step`.
     let of_time = is_unit(&unit[..name]) && !by.is_empty();

@@ -1,0 +1,52 @@
+//! A painted screen that becomes longer.
+//!
+//! What is printed above a painted block stays there, and so it counts although the same was there before: the answer to
+//! a question that is asked once a minute.
+
+use std::time::Duration;
+
+use super::Moment;
+
+/// What grows again within this time only shows frames that are higher than the screen.
+const FRAMES: Duration = Duration::from_secs(5);
+
+/// How long the picture has become.
+#[derive(Debug, Default)]
+pub(super) struct Growth {
+    /// The lowest row, from 1, that was ever the first to tick.
+    lowest: usize,
+    last: Option<Moment>,
+}
+
+impl Growth {
+    /// Whether it has become longer: a line with text has `scrolled` off, or what is printed above it has pushed the first
+    /// row that ticks, 0 for none, lower than ever.
+    pub(super) fn has_grown(&mut self, at: Moment, scrolled: bool, first: usize) -> bool {
+        let grown = scrolled || first > self.lowest;
+        self.lowest = self.lowest.max(first);
+        grown && self.last.replace(at).is_none_or(|last| at.since(last) >= FRAMES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_is_pushed_down_grows_until_it_scrolls_and_goes_on_to() {
+        let mut growth = Growth::default();
+        let mut at = |minutes: u64, scrolled, first| {
+            growth.has_grown(Moment::START + Duration::from_mins(minutes), scrolled, first)
+        };
+        assert!(at(1, false, 3) && at(2, false, 5));
+        assert!(!at(3, false, 5) && !at(4, false, 2));
+        assert!(at(5, true, 5) && at(6, true, 5));
+    }
+
+    #[test]
+    fn frames_that_are_higher_than_the_screen_are_no_growth() {
+        let mut growth = Growth::default();
+        let grown = (1..600).filter(|second| growth.has_grown(Moment::START + Duration::from_secs(*second), true, 0));
+        assert_eq!(grown.count(), 1);
+    }
+}
