@@ -126,8 +126,15 @@ impl<R: BufRead> Cast<R> {
         if line.trim().is_empty() {
             return Err(fault(format!("not an asciicast: it is empty; {BEGINS}")));
         }
-        let any: AnyHeader =
-            serde_json::from_str(&line).map_err(|_| fault(format!("not an asciicast: it has no header; {BEGINS}")))?;
+        let any: AnyHeader = serde_json::from_str(&line).map_err(|error| {
+            let is_header =
+                serde_json::from_str::<serde_json::Value>(&line).is_ok_and(|line| line.get("version").is_some());
+            fault(if is_header {
+                format!("the header cannot be meant: {error}")
+            } else {
+                format!("not an asciicast: it has no header; {BEGINS}")
+            })
+        })?;
         let size = match (any.version, any.width, any.height, any.term) {
             (2, Some(cols), Some(rows), _) => Size { cols, rows },
             (3, _, _, Some(term)) => Size { cols: term.cols, rows: term.rows },
@@ -248,6 +255,8 @@ mod tests {
     fn a_fault_names_its_line() {
         let header = "{\"version\":2,\"width\":80,\"height\":24}\n";
         assert_eq!(fault("").line, 1);
+        let large = fault("{\"version\":2,\"width\":999999999,\"height\":24}\n").reason;
+        assert!(large.contains("the header cannot be meant") && large.contains("999999999"), "{large}");
         assert!(fault("# Not a recording\n").reason.contains("not an asciicast: it has no header; one begins with"));
         assert!(Cast::open(&b"\xff\xfe\n"[..]).unwrap_err().reason.contains("not an asciicast: it is no text"));
         assert!(fault("{\"version\":1}").reason.contains("version 1"));

@@ -43,7 +43,8 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
     let policy = Policy { size: cast.header().size, guards, ..detection::policy(cli.limits, cli.detect, profile) };
     let mut replay = Replay::new(cast, policy);
     let played = replay.play(&mut |at, told, watcher| output.tell(at, told, watcher));
-    match played.and_then(|()| output.finish().map_err(Stop::from)) {
+    let end = Moment::after_start(replay.end);
+    match played.and_then(|()| output.finish(end).map_err(Stop::from)) {
         Err(Stop::Fault(fault)) => Err(faulty(fault)),
         // Whoever reads has seen enough.
         Err(Stop::Unwritten(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -134,6 +135,9 @@ impl<R: BufRead> Replay<R> {
             What::Aside(Aside::Gap(length)) => Observation::Gap(Duration::from_millis(*length)),
             What::Aside(Aside::Extend(by)) => Observation::Told(Order::Extend(Duration::from_millis(*by))),
             What::Aside(Aside::Relaunch) => {
+                // The limit on the whole is one for all starts.
+                let watched = self.moment(entry.at).since_start();
+                self.policy.timeout = self.watcher.policy().timeout.map(|limit| limit.saturating_sub(watched));
                 self.base = entry.at;
                 self.watcher = Watcher::new(self.policy.clone());
                 return Ok(());
@@ -300,12 +304,15 @@ impl Output {
         }
     }
 
-    fn finish(&mut self) -> io::Result<()> {
+    fn finish(&mut self, end: Moment) -> io::Result<()> {
         match self {
             Self::Json(json) => json.flush(),
             Self::Words { timeline, marks, .. } => {
                 if let Some(marks) = marks {
                     marks.sum_up(timeline)?;
+                }
+                if timeline.is_empty() {
+                    timeline.note(end, "active", "until the end of the recording; nothing would have been done")?;
                 }
                 timeline.flush()
             }

@@ -10,28 +10,38 @@ use crate::watch::{Event, Moment};
 #[derive(Debug)]
 pub struct Timeline<W> {
     out: W,
+    empty: bool,
 }
 
 impl<W: Write> Timeline<W> {
     /// Writes to `out`.
     pub const fn new(out: W) -> Self {
-        Self { out }
+        Self { out, empty: true }
+    }
+
+    /// Whether nothing was written so far.
+    pub const fn is_empty(&self) -> bool {
+        self.empty
     }
 
     /// Writes one event as one line.
     pub fn write(&mut self, at: Moment, event: &Event) -> io::Result<()> {
-        let Some((what, words)) = in_words(event) else { return Ok(()) };
-        writeln!(self.out, "{:>11}  {what:<9} {}", clock(at.since_start()), plain(&words))
+        match in_words(event) {
+            Some((what, words)) => self.note(at, what, &words),
+            None => Ok(()),
+        }
     }
 
     /// Writes something else that happened as one line.
     pub fn note(&mut self, at: Moment, what: &str, words: &str) -> io::Result<()> {
+        self.empty = false;
         writeln!(self.out, "{:>11}  {what:<9} {}", clock(at.since_start()), plain(words))
     }
 
     /// Writes a remark below the last event.
     pub fn remark(&mut self, words: &str) -> io::Result<()> {
         for line in words.lines() {
+            self.empty = false;
             writeln!(self.out, "{:>11}  {:<9} {}", "", "", plain(line))?;
         }
         Ok(())

@@ -40,6 +40,25 @@ fn recordings_are_read_as_a_person_would() {
 }
 
 #[test]
+fn a_recording_in_which_nothing_is_found_says_so() {
+    let text = timeline(&[], "[1.0, \"o\", \"hello\"]\n[62.5, \"o\", \"world\"]");
+    assert_eq!(text, "  0:01:02.5  active    until the end of the recording; nothing would have been done\n");
+}
+
+#[test]
+fn the_limit_on_the_whole_is_one_for_all_starts() {
+    let lines: String = (1..100).fold(String::new(), |mut lines, n| {
+        let _ = writeln!(lines, "[{n}.0, \"o\", \"line {n}\\r\\n\"]");
+        if n == 40 {
+            lines.push_str("[40.5, \"w\", \"\\\"relaunch\\\"\"]\n");
+        }
+        lines
+    });
+    let text = timeline(&["--timeout", "1m"], lines.trim_end());
+    assert!(text.contains("0:01:00.0  ended"), "{text}");
+}
+
+#[test]
 fn the_timeline_is_for_people() {
     let out = replay(&["--idle", "30s"], &recording("agent-hang"));
     let text = String::from_utf8(out.stdout).unwrap();
