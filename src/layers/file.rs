@@ -138,6 +138,7 @@ mod tests {
             ("config = 'x'", "c.toml:1: 'config' has no meaning in a file"),
             ("idle = ", "c.toml:1: not TOML: "),
             ("a = 1\na = 2", "c.toml:2: not TOML: "),
+            ("profile = 'x'\n[profile.x]\ncommands = ['x']", "c.toml:2: beside the option profile a table"),
             ("idle = 1.5", "c.toml:1: idle takes a string; write it like idle = \"5m\""),
             ("idle = true", "c.toml:1: idle takes a string; write it like idle = \"5m\""),
             ("warn = 1.5", "c.toml:1: warn takes a whole number; write it like warn = 60"),

@@ -34,6 +34,11 @@ impl Source<'_> {
         DeTable::parse(self.text).map_err(|error| {
             let message = error.message().lines().collect::<Vec<_>>().join(", ");
             let offset = error.span().map_or(0, |span| span.start);
+            let line = self.text[..offset].rfind('\n').map_or(self.text, |end| &self.text[end + 1..]);
+            if line.trim_start().starts_with("[profile.") && message.contains("string") {
+                // The option of that name is a string here.
+                return self.error(offset, "beside the option profile a table of that name is written [profiles.NAME]");
+            }
             self.error(offset, &format!("not TOML: {message}; write it like idle = \"5m\""))
         })
     }

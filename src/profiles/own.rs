@@ -169,15 +169,23 @@ mod tests {
             ("[profile.m]\ncommands = 'x'", "c.toml:2: profile m: invalid type"),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\n[[profile.m.turn]]\ntext = '('",
-                "c.toml:5: profile m: unclosed group",
+                "c.toml:5: profile m: '(' is no regular expression: unclosed group",
             ),
-            ("[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nwith = ['[']", "c.toml:4: profile m: unclosed"),
+            (
+                "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nwith = ['[']",
+                "c.toml:4: profile m: '[' is no regular expression: unclosed",
+            ),
             ("[profile.m]\n[[profile.m.turn]]\ntext = ''", "c.toml:3: profile m: '' would be found in every row"),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nwithout = ['x*']",
                 "c.toml:4: profile m: 'x*' would be found",
             ),
             ("[profile.m]\n[[profile.m.turn]]\nbottom = 1", "c.toml:2: profile m: missing field 'text'"),
+            (
+                "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nbottom = 0",
+                "c.toml:4: profile m: bottom = 0 looks at no row",
+            ),
+            ("[profile.m]\ncommands = ['']", "c.toml:2: profile m: an empty command is none"),
             ("[profile.m]\nname = 'other'", "c.toml:2: the profile is called 'm' above"),
             ("[profile.auto]\n", "c.toml:1: a profile cannot be called 'auto'"),
             ("[profile]\nm = 1", "c.toml:2: a profile is a table"),

@@ -67,12 +67,19 @@ impl Profile {
             if !checked {
                 return Ok(Pattern::trusted(source));
             }
-            match Pattern::checked(source)? {
+            let fault = |error: String| {
+                let reason = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+                format!("'{source}' is no regular expression: {}", reason.trim().trim_start_matches("error: "))
+            };
+            match Pattern::checked(source).map_err(fault)? {
                 pattern if pattern.is_anywhere() => Err(format!("'{source}' would be found in every row")),
                 pattern => Ok(pattern),
             }
         };
         let mark = |mark: &MarkFile| {
+            if mark.bottom == 0 {
+                return Err("bottom = 0 looks at no row; write 1 or more, or leave it out".to_owned());
+            }
             Ok::<_, String>(Mark {
                 text: pattern(&mark.text)?,
                 bottom: mark.bottom,
@@ -80,6 +87,9 @@ impl Profile {
                 without: mark.without.iter().map(pattern).collect::<Result<_, _>>()?,
             })
         };
+        if file.commands.iter().any(|command| command.trim().is_empty()) {
+            return Err("an empty command is none; write its name, as in commands = [\"claude\"]".to_owned());
+        }
         let marks = |all: &[MarkFile]| all.iter().map(mark).collect::<Result<Vec<_>, _>>();
         let (turn, question, prompt) = (marks(&file.turn)?, marks(&file.question)?, marks(&file.prompt)?);
         Ok(Self { name: file.name, commands: file.commands, resume: file.resume, turn, question, prompt })
