@@ -137,7 +137,8 @@ impl<R: BufRead> Replay<R> {
             What::Aside(Aside::Relaunch) => {
                 // The limit on the whole is one for all starts.
                 let watched = self.moment(entry.at).since_start();
-                self.policy.timeout = self.watcher.policy().timeout.map(|limit| limit.saturating_sub(watched));
+                self.policy.timeout = self.watcher.policy().timeout;
+                self.policy.earlier += watched;
                 self.base = entry.at;
                 self.watcher = Watcher::new(self.policy.clone());
                 return Ok(());

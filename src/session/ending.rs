@@ -183,7 +183,7 @@ impl Session {
             (None, false) if self.was_killed() => Some(self.patience.unwrap_or(now + PATIENCE)),
             (None, false) => {
                 let policy = self.watcher.policy();
-                policy.timeout.filter(|_| policy.ladders.timeout_ends()).map(|limit| Moment::START + limit)
+                policy.timeout.filter(|_| policy.ladders.timeout_ends()).map(|limit| policy.due(limit))
             }
         };
         let left = |until: Moment| PollTimeout::try_from(until.since(now)).unwrap_or(PollTimeout::MAX);

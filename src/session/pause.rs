@@ -28,13 +28,13 @@ pub enum Paused {
 }
 
 /// Waits this long between two starts; `lasted` is how long the last run went on. Signals and clients are heard;
-/// afterwards signals are held back again.
+/// afterwards signals are held back again. Gives also how long it was, without the time in which we were stopped.
 pub fn pause(
     length: Duration,
     heartbeat: Option<Duration>,
     lasted: Moment,
     records: &mut Records,
-) -> io::Result<Paused> {
+) -> io::Result<(Paused, Duration)> {
     let mut beats = 0;
     let mut clock = Clock::start();
     let mut signals = Signals::catch()?;
@@ -92,7 +92,8 @@ pub fn pause(
     Signals::hold_back()?;
     // What came after the last look would go with the pipe that it is in.
     let late = signals.arrived().into_iter().find(|(signal, _)| signal.ends()).map(|(signal, _)| signal);
-    Ok(late.filter(|_| paused == Paused::Over).map_or(paused, Paused::Signal))
+    let paused = late.filter(|_| paused == Paused::Over).map_or(paused, Paused::Signal);
+    Ok((paused, clock.now().since_start()))
 }
 
 /// Answers whatever is asked while the command is not there. Gives why it is not to be started again, if somebody

@@ -15,6 +15,15 @@ const FAILURES: u32 = 3;
 /// The pause grows up to this.
 const LONGEST: Duration = Duration::from_mins(5);
 
+/// The limit on the running time, which is one for all starts.
+#[derive(Debug, Clone, Copy)]
+pub struct Time {
+    /// How long all of them together may run, if that is limited.
+    pub limit: Option<Duration>,
+    /// How long the earlier ones have, pauses included.
+    pub earlier: Duration,
+}
+
 /// What has happened so far.
 #[derive(Debug)]
 pub struct Relaunches<'c> {
@@ -70,8 +79,9 @@ impl<'c> Relaunches<'c> {
         self.gave_up.as_deref()
     }
 
-    /// What follows from a run that lasted this long; `asked` is whether a step of the ladder wants it.
-    pub fn after(&mut self, outcome: &Outcome, lasted: Duration, asked: bool) -> Option<Again> {
+    /// What follows from a run that lasted this long; `asked` is whether a step of the ladder wants it, and `left` is what
+    /// is left of its time.
+    pub fn after(&mut self, outcome: &Outcome, lasted: Duration, asked: bool, left: Option<Duration>) -> Option<Again> {
         let (wanted, why) = match outcome {
             Outcome::Itself(Status::Code(0)) => return None,
             Outcome::Itself(Status::Code(code)) => (self.policy.after_crash, format!("it exited with {code}")),
@@ -91,6 +101,11 @@ impl<'c> Relaunches<'c> {
             self.gave_up = Some(format!("{why}, after {} of {} restarts", self.count, self.policy.most));
             return None;
         }
+        let delay = self.policy.delay.saturating_mul(1 << self.count.min(16)).min(LONGEST.max(self.policy.delay));
+        if left.is_some_and(|left| left <= delay) {
+            self.gave_up = Some(format!("{why}, and its time is over before it could be started again"));
+            return None;
+        }
         // A resume that fails at once has nothing to resume: start afresh.
         let fresh = self.resumed && self.failures > 0;
         self.resumed = self.policy.with.is_some() && !fresh;
@@ -98,7 +113,6 @@ impl<'c> Relaunches<'c> {
             (Some(with), false) => vec!["sh".into(), "-c".into(), with.into()],
             _ => self.original.to_vec(),
         };
-        let delay = self.policy.delay.saturating_mul(1 << self.count.min(16)).min(LONGEST.max(self.policy.delay));
         self.count += 1;
         Some(Again { count: self.count, why, delay, argv })
     }
@@ -135,7 +149,7 @@ mod tests {
     #[test]
     fn a_success_is_never_started_again() {
         let (policy, original) = (policy(true, true, None), ["x".into()]);
-        assert_eq!(relaunches(&policy, &original).after(&Outcome::Itself(Status::Code(0)), LONG, false), None);
+        assert_eq!(relaunches(&policy, &original).after(&Outcome::Itself(Status::Code(0)), LONG, false, None), None);
     }
 
     #[test]
@@ -143,20 +157,21 @@ mod tests {
         let original = ["x".into()];
         for (crash, stuck) in [(true, false), (false, true)] {
             let policy = policy(crash, stuck, None);
-            assert_eq!(relaunches(&policy, &original).after(&CRASH, LONG, false).is_some(), crash);
-            assert_eq!(relaunches(&policy, &original).after(&STUCK, LONG, false).is_some(), stuck);
-            assert!(relaunches(&policy, &original).after(&STUCK, LONG, true).is_some());
+            assert_eq!(relaunches(&policy, &original).after(&CRASH, LONG, false, None).is_some(), crash);
+            assert_eq!(relaunches(&policy, &original).after(&STUCK, LONG, false, None).is_some(), stuck);
+            assert!(relaunches(&policy, &original).after(&STUCK, LONG, true, None).is_some());
         }
         let timeout = Outcome::Ended(Reason::Timeout, Status::Code(0));
-        assert_eq!(relaunches(&policy(true, true, None), &original).after(&timeout, LONG, false), None);
+        assert_eq!(relaunches(&policy(true, true, None), &original).after(&timeout, LONG, false, None), None);
     }
 
     #[test]
     fn the_pause_grows_and_the_number_is_limited() {
         let (policy, original) = (policy(true, false, None), ["x".into()]);
         let mut relaunches = relaunches(&policy, &original);
-        let delays: Vec<u64> =
-            std::iter::from_fn(|| relaunches.after(&CRASH, LONG, false)).map(|again| again.delay.as_secs()).collect();
+        let delays: Vec<u64> = std::iter::from_fn(|| relaunches.after(&CRASH, LONG, false, None))
+            .map(|again| again.delay.as_secs())
+            .collect();
         assert_eq!(delays, [1, 2, 4, 8, 16]);
         assert_eq!(relaunches.gave_up(), Some("it exited with 1, after 5 of 5 restarts"));
     }
@@ -165,9 +180,9 @@ mod tests {
     fn three_deaths_within_seconds_stop_it() {
         let (policy, original) = (policy(true, false, None), ["x".into()]);
         let mut relaunches = relaunches(&policy, &original);
-        assert!(relaunches.after(&CRASH, Duration::from_secs(1), false).is_some());
-        assert!(relaunches.after(&CRASH, Duration::from_secs(1), false).is_some());
-        assert_eq!(relaunches.after(&CRASH, Duration::from_secs(1), false), None);
+        assert!(relaunches.after(&CRASH, Duration::from_secs(1), false, None).is_some());
+        assert!(relaunches.after(&CRASH, Duration::from_secs(1), false, None).is_some());
+        assert_eq!(relaunches.after(&CRASH, Duration::from_secs(1), false, None), None);
         assert_eq!(relaunches.gave_up(), Some("it exited with 1, within 5 seconds for the 3rd time in a row"));
     }
 
@@ -175,8 +190,8 @@ mod tests {
     fn a_resume_that_fails_at_once_falls_back_to_a_fresh_start() {
         let (policy, original) = (policy(true, true, Some("x --continue")), ["x".into()]);
         let mut relaunches = relaunches(&policy, &original);
-        assert_eq!(relaunches.after(&STUCK, LONG, false).unwrap().command(), "x --continue");
-        assert_eq!(relaunches.after(&CRASH, Duration::from_secs(1), false).unwrap().command(), "x");
-        assert_eq!(relaunches.after(&STUCK, LONG, false).unwrap().command(), "x --continue");
+        assert_eq!(relaunches.after(&STUCK, LONG, false, None).unwrap().command(), "x --continue");
+        assert_eq!(relaunches.after(&CRASH, Duration::from_secs(1), false, None).unwrap().command(), "x");
+        assert_eq!(relaunches.after(&STUCK, LONG, false, None).unwrap().command(), "x --continue");
     }
 }

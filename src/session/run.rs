@@ -1,12 +1,12 @@
 //! One run after the other, as often as the command is to be started.
 
 use std::os::fd::RawFd;
+use std::time::Duration;
 
-use super::clock::Clock;
 use super::ending::ended;
 use super::pause::{Paused, pause};
 use super::records::Records;
-use super::relaunch::{Again, Relaunches};
+use super::relaunch::{Again, Relaunches, Time};
 use super::{Outcome, Session, Status, inherited};
 use crate::cli::EventsTo;
 use crate::config::{Config, Say};
@@ -33,9 +33,9 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
     let mut relaunches = Relaunches::new(config);
     let mut argv = config.command.clone();
     let mut is_relaunch = false;
-    let mut timeout = config.policy.timeout;
+    let mut time = Time { limit: config.policy.timeout, earlier: Duration::ZERO };
     loop {
-        let mut session = match Session::start(config, argv, inherited, timeout, records) {
+        let mut session = match Session::start(config, argv, inherited, time, records) {
             Ok(session) => session,
             Err(error) => {
                 let outcome = Outcome::Ended(error.reason(), Status::Code(error.code()));
@@ -53,7 +53,7 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         session.watch();
         let asked = session.watcher.wants_relaunch();
         // Somebody may have given it more.
-        timeout = session.watcher.policy().timeout;
+        time.limit = session.watcher.policy().timeout;
         let end = session.end(&config.exit);
         let (outcome, lasted) = (end.outcome, end.at);
         *records = end.records;
@@ -62,7 +62,14 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
             records.conclude(config, outcome, false);
             return Ok(outcome);
         }
-        let Some(again) = relaunches.after(&outcome, lasted.since_start(), asked) else {
+        time.earlier = time.earlier.saturating_add(lasted.since_start());
+        if asked && matches!(outcome, Outcome::Ended(Reason::Timeout, _)) {
+            // Whoever wants it started again for that wants it to have its time again.
+            time = Time { limit: config.policy.timeout, earlier: Duration::ZERO };
+        }
+        let ends = time.limit.filter(|_| config.policy.ladders.timeout_ends());
+        let left = ends.map(|limit| limit.saturating_sub(time.earlier));
+        let Some(again) = relaunches.after(&outcome, lasted.since_start(), asked, left) else {
             if let (Some(why), true) = (relaunches.gave_up(), config.say >= Say::Warnings && config.relaunch.most > 0) {
                 say(&format!("given up: {why}"));
             }
@@ -82,21 +89,11 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         let event = Event::Relaunched { count, why, delay, command: again.command() };
         records.event(lasted, &event);
         records.say_losses();
-        let clock = Clock::start();
-        // The limit on the whole is one for all starts.
-        let left = timeout
-            .filter(|_| config.policy.ladders.timeout_ends())
-            .map(|limit| limit.saturating_sub(lasted.since_start()));
-        let delay = left.unwrap_or(again.delay).min(again.delay);
-        let end_of_pause =
-            pause(delay, config.heartbeat, lasted, records).map_err(|error| Error::internal(error.to_string()))?;
-        let passed = lasted + clock.now().since_start();
-        timeout = timeout.map(|limit| limit.saturating_sub(passed.since_start()));
+        let (end_of_pause, paused) = pause(again.delay, config.heartbeat, lasted, records)
+            .map_err(|error| Error::internal(error.to_string()))?;
+        let passed = lasted + paused;
+        time.earlier = time.earlier.saturating_add(paused);
         let outcome = match end_of_pause {
-            Paused::Over if left.is_some_and(|left| left <= again.delay) => {
-                let (Outcome::Itself(status) | Outcome::Ended(_, status)) = outcome;
-                Outcome::Ended(Reason::Timeout, status)
-            }
             Paused::Over => {
                 records.shift(passed.since_start());
                 argv = again.argv;

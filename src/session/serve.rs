@@ -96,7 +96,7 @@ fn order(request: &Request) -> Option<Order> {
 }
 
 fn limits(policy: &Policy, now: Moment) -> Limits {
-    let left = policy.timeout.map(|timeout| timeout.saturating_sub(now.since_start()));
+    let left = policy.timeout.map(|timeout| timeout.saturating_sub(policy.spent(now)));
     Limits {
         idle: policy.idle.map(milliseconds),
         max_idle: policy.max_idle.map(milliseconds),

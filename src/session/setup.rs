@@ -6,7 +6,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::termios::Termios;
@@ -27,6 +26,7 @@ use super::prompt::Drawn;
 use super::pty::Pty;
 use super::queries::Queries;
 use super::records::Records;
+use super::relaunch::Time;
 use super::relay::{Keyboard, Kind, Passed, Source};
 use super::scribe::LINES_ABOVE;
 use super::shell::Shells;
@@ -202,7 +202,7 @@ impl Session {
         config: &Config,
         argv: Vec<OsString>,
         inherited: &[RawFd],
-        timeout: Option<Duration>,
+        time: Time,
         records: &mut Records,
     ) -> Result<Box<Self>, Error> {
         let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -215,7 +215,7 @@ impl Session {
         let prints_to_terminal = launched.ground.terminal.is_some()
             || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Terminal | Own::OtherTerminal));
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
-        let mut session = Self::around(config, launched, signals, timeout, records);
+        let mut session = Self::around(config, launched, signals, time, records);
         session.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
         session.report(&Event::Started { command: words, pid: session.child });
         session.set_attended(session.has_person && in_front);
@@ -229,13 +229,7 @@ impl Session {
     /// The session of a command that was started.
     // Not inlined, for the sake of the stack, as above.
     #[inline(never)]
-    fn around(
-        config: &Config,
-        launched: Launched,
-        signals: Signals,
-        timeout: Option<Duration>,
-        records: &mut Records,
-    ) -> Box<Self> {
+    fn around(config: &Config, launched: Launched, signals: Signals, time: Time, records: &mut Records) -> Box<Self> {
         let Launched { ground, sources, sinks, files, monitor, child, group } = launched;
         let place = ground.place();
         let Ground { own, plan, size, .. } = ground;
@@ -243,7 +237,8 @@ impl Session {
             clock: Clock::start(),
             watcher: Watcher::new(Policy {
                 size: Size { cols: size.cols, rows: size.rows },
-                timeout,
+                timeout: time.limit,
+                earlier: time.earlier,
                 picture: config.report.as_ref().map(|_| LINES_ABOVE),
                 ladders: match plan.stdin {
                     Input::Pty => config.policy.ladders.clone(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Counting, Guard, LoopPolicy, Pattern, Profile, Size, Step};
+use super::{Counting, Guard, LoopPolicy, Moment, Pattern, Profile, Size, Step};
 use crate::signal::Signal;
 
 /// Everything the watcher goes by, resolved and checked.
@@ -12,6 +12,8 @@ pub struct Policy {
     pub idle: Option<Duration>,
     /// Total running time; none: any.
     pub timeout: Option<Duration>,
+    /// How much of that earlier starts of the command have used.
+    pub earlier: Duration,
     /// How long it may print nothing at all after its start; none: any time.
     pub first_output: Option<Duration>,
     /// The share of a limit, in percent, at which to warn.
@@ -117,6 +119,7 @@ impl Default for Policy {
         Self {
             idle: Some(Duration::from_mins(5)),
             timeout: None,
+            earlier: Duration::ZERO,
             first_output: None,
             warn: 60,
             activity: ActivityKind::Screen,
@@ -138,6 +141,21 @@ impl Default for Policy {
 }
 
 impl Policy {
+    /// How long the command has run by now, earlier starts included: that is what its time limit is for.
+    pub fn spent(&self, now: Moment) -> Duration {
+        self.earlier.saturating_add(now.since_start())
+    }
+
+    /// When so much of its time is spent.
+    pub fn due(&self, spent: Duration) -> Moment {
+        Moment::START + spent.saturating_sub(self.earlier)
+    }
+
+    /// Whether an earlier start of the command has said that its time is running out.
+    pub(super) fn was_warned_earlier(&self) -> bool {
+        !self.earlier.is_zero() && self.timeout.is_some_and(|limit| self.earlier >= self.warning(limit))
+    }
+
     /// How long silence may last, which is shorter for a command that has not `printed` anything, if that was asked for.
     pub(super) fn silence(&self, printed: bool) -> Option<Duration> {
         let first = self.first_output.filter(|_| !printed);

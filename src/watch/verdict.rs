@@ -104,7 +104,7 @@ impl Facts<'_> {
         if self.exited {
             return State::Exited;
         }
-        if policy.timeout.is_some_and(|timeout| now.since_start() >= timeout) {
+        if policy.timeout.is_some_and(|timeout| policy.spent(now) >= timeout) {
             return State::Overtime;
         }
         if self.sight.loops.looping(now, &policy.loops).is_some() {
@@ -160,8 +160,8 @@ impl Facts<'_> {
         let (policy, clocks) = (self.policy, &self.sight.clocks);
         let silent = self.limit().map(|limit| clocks.progress + limit);
         let quiet = self.limit().map(|limit| clocks.progress + policy.warning(limit));
-        let timeout = policy.timeout.map(|limit| Moment::START + limit);
-        let nearly = policy.timeout.map(|limit| Moment::START + policy.warning(limit));
+        let timeout = policy.timeout.map(|limit| policy.due(limit));
+        let nearly = policy.timeout.map(|limit| policy.due(policy.warning(limit)));
         let waits = self.reading.waits_from(self.sight, self.look);
         let read = Some(clocks.progress + ASKED);
         [silent, quiet, timeout, nearly, waits, read, self.after_waiting()].into_iter().flatten()
@@ -174,7 +174,7 @@ impl Facts<'_> {
             State::Quiet | State::Stalled => self.stillness(now),
             State::Waiting => self.waiting(now),
             State::Looping => self.repetition(now),
-            State::Overtime => format!("running for {}", span(now.since_start())),
+            State::Overtime => format!("running for {}", span(self.policy.spent(now))),
             State::Exited => "the command ended".to_owned(),
         }
     }

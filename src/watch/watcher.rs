@@ -62,6 +62,7 @@ impl Watcher {
     /// A watcher whose run begins at [`Moment::START`].
     pub fn new(policy: Policy) -> Self {
         let sight = Sight::new(policy.size, policy.picture);
+        let warned_of_timeout = policy.was_warned_earlier();
         Self {
             policy,
             now: Moment::START,
@@ -71,7 +72,7 @@ impl Watcher {
             looking: Looking::default(),
             ladder: Ladder::default(),
             exited: false,
-            warned_of_timeout: false,
+            warned_of_timeout,
             told_lost: false,
             attended: false,
             done: None,
@@ -147,9 +148,9 @@ impl Watcher {
             Order::Extend(by) => {
                 if let Some(timeout) = self.policy.timeout {
                     // Of what is over already, nothing is left to add to.
-                    let longer = timeout.max(now.since_start()).saturating_add(*by);
+                    let longer = timeout.max(self.policy.spent(now)).saturating_add(*by);
                     self.policy.timeout = Some(longer);
-                    self.warned_of_timeout = now.since_start() >= self.policy.warning(longer);
+                    self.warned_of_timeout = self.policy.spent(now) >= self.policy.warning(longer);
                 }
             }
             // It has to be known what is on the screen now, however short it has been there.
@@ -484,10 +485,10 @@ impl Watcher {
     fn report_limits(&mut self, now: Moment, actions: &mut Vec<Action>) {
         if let Some(limit) = self.policy.timeout
             && !self.warned_of_timeout
-            && now.since_start() >= self.policy.warning(limit)
+            && self.policy.spent(now) >= self.policy.warning(limit)
         {
             self.warned_of_timeout = true;
-            actions.push(Action::Report(Event::TimeoutWarning { elapsed: now.since_start(), limit }));
+            actions.push(Action::Report(Event::TimeoutWarning { elapsed: self.policy.spent(now), limit }));
         }
         if self.sight.screen().is_lost() && !self.told_lost {
             self.told_lost = true;

@@ -46,15 +46,32 @@ fn three_deaths_within_seconds_are_enough() {
 #[test]
 fn the_limit_on_the_whole_holds_for_all_starts_together() {
     let folder = tempfile::tempdir().unwrap();
-    let options = ["--timeout", "1s", "--relaunch", "crash", "--relaunch-delay", "10ms", "--events", "events"];
-    for script in ["echo x >>runs; sleep 0.6; exit 9", "echo x >>runs; exit 9"] {
-        let delay = if script.contains("sleep") { "10ms" } else { "30s" };
-        let options = [&options[..5], &[delay], &options[6..]].concat();
-        let output = Run::sh(&options, script).folder(folder.path()).output();
-        assert_eq!(output.status.code(), Some(124), "{}", stderr(&output));
-    }
+    let options = ["--timeout", "2s", "--relaunch", "crash", "--relaunch-delay", "10ms", "--events", "events"];
+    let script = "echo x >>runs; sleep 1.2; exit 9";
+    let output = Run::sh(&options, script).folder(folder.path()).output();
+    assert_eq!((output.status.code(), runs(folder.path())), (Some(124), 2), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert_eq!(said.matches("60 % of the time limit (2s) has passed").count(), 1, "{said}");
     let events = fs::read_to_string(folder.path().join("events")).unwrap();
     assert!(events.lines().last().is_some_and(|exit| exit.contains("\"reason\":\"timeout\"")), "{events}");
+}
+
+#[test]
+fn a_start_for_which_no_time_is_left_is_not_promised() {
+    let options = ["--timeout", "2s", "--relaunch", "crash", "--relaunch-delay", "30s"];
+    let output = Run::sh(&options, "exit 9").output();
+    assert_eq!(output.status.code(), Some(9), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("given up") && said.contains("its time is over") && !said.contains("is started"), "{said}");
+}
+
+#[test]
+fn a_step_that_starts_it_again_gives_it_its_time_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let options =
+        ["--timeout", "300ms", "--on-timeout", "relaunch", "--max-relaunches", "2", "--relaunch-delay", "1ms"];
+    let output = Run::sh(&options, "echo x >>runs; exec sleep 300").folder(folder.path()).output();
+    assert_eq!((output.status.code(), runs(folder.path())), (Some(124), 3), "{}", stderr(&output));
 }
 
 #[test]
