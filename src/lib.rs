@@ -74,7 +74,7 @@ fn watch_over(typed: Typed<RunCli>) -> Result<Status, Error> {
     let words: Vec<String> = typed.cli.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let resolved = layers::resolve(typed, words.iter().map(String::as_str))?;
     let mut config = Config::new(resolved.typed.cli.clone(), resolved.profile())?;
-    config.insists_on_typing = resolved.insists_on_typing();
+    config.insists_on_typing = resolved.insists_on_typing(&config);
     resolved.check_effect(&config)?;
     if resolved.typed.cli.print_config {
         return layers::print(&resolved, &config).map(|()| Status::Code(0));

@@ -82,8 +82,9 @@ fn not_utf8(words: impl Iterator<Item = OsString>) -> String {
     for word in words {
         let lossy = word.to_string_lossy();
         if let Cow::Owned(_) = lossy {
-            let (option, value) = match lossy.split_once('=') {
-                Some((option, value)) if option.starts_with('-') => (option, value),
+            let (option, value) = match (lossy.split_once('='), lossy.split_at_checked(2)) {
+                (Some((option, value)), _) if option.starts_with("--") => (option, value),
+                (_, Some((option, value))) if option.starts_with('-') => (option, value),
                 _ => (before.as_str(), &*lossy),
             };
             return format!("{option} '{}': it is not UTF-8; write it in UTF-8", visible(value));

@@ -3,7 +3,7 @@
 
 use super::{Origin, Resolved};
 use crate::cli::RunCli;
-use crate::config::{Config, Pty};
+use crate::config::Config;
 use crate::error::Error;
 use crate::watch::{ActivityKind, Ladders, Step};
 
@@ -30,10 +30,8 @@ impl Resolved<RunCli> {
             ("on-waiting", no_silence, idle_off),
             ("nudge", no_silence && !nudges_elsewhere, idle_off),
             ("on-loop", policy.loops.lasting.is_none(), loops_off),
-            ("loop-pattern", policy.loops.lasting.is_none(), loops_off),
             ("only", bytes, "with --activity bytes every byte counts; leave one of the two out"),
             ("ignore", bytes, "with --activity bytes every byte counts; leave one of the two out"),
-            ("size", config.pty == Pty::Never, "with --pty never there is no terminal; leave one of the two out"),
         ];
         match cases.iter().find(|(name, is_idle, _)| *is_idle && self.origin(name) == Origin::Flag) {
             Some((name, _, why)) => Err(Error::usage(format!("--{name} would do nothing: {why}"))),
@@ -59,7 +57,12 @@ impl Resolved<RunCli> {
 
     /// Whether what is to be typed into the command was asked for with this command line. In the other layers it stands
     /// for runs in which it can be.
-    pub fn insists_on_typing(&self) -> bool {
-        ["nudge", "on-idle", "on-loop", "on-waiting", "on-timeout"].iter().any(|name| self.origin(name) == Origin::Flag)
+    pub fn insists_on_typing(&self, config: &Config) -> bool {
+        let Ladders { idle, looping, waiting, timeout } = &config.policy.ladders;
+        let waiting = waiting.as_deref().unwrap_or_default();
+        let ladders = [("on-idle", &**idle), ("on-loop", looping), ("on-waiting", waiting), ("on-timeout", timeout)];
+        let types = |steps: &[Step]| steps.iter().any(|step| matches!(step, Step::Nudge(_) | Step::Key(_)));
+        let typed = |name: &str| self.origin(name) == Origin::Flag;
+        typed("nudge") || ladders.iter().any(|(name, steps)| typed(name) && types(steps))
     }
 }

@@ -166,9 +166,16 @@ impl Session {
         self.set_attended(false);
     }
 
-    /// The command was stopped, so we stop too, for the shell to see; unless there is none, or the command only wanted
-    /// the terminal and can have it.
+    /// The command was stopped.
     pub(super) fn stopped(&mut self, signal: Signal) {
+        self.stop_too(signal);
+        // However that went: nobody need see to it that we go on.
+        self.monitor.link.order(Order::Awake);
+    }
+
+    /// Stops with the command, for the shell to see; unless there is none, or the command only wanted the terminal and can
+    /// have it.
+    fn stop_too(&mut self, signal: Signal) {
         self.close_prompt();
         self.relay_all();
         let ours = self.terminal.as_ref().is_some_and(Terminal::is_ours);
@@ -267,6 +274,7 @@ impl Session {
     /// Passes a continue on. In our own process group the command has had what ended our stop from the shell already,
     /// unless it was meant for us alone.
     fn let_continue(&self, after_stop: bool) {
+        self.monitor.link.order(Order::Awake);
         if self.place != Place::Ours {
             self.monitor.link.order(Order::SignalGroup(Signal::CONT));
         } else if !after_stop || super::tree::is_stopped(self.child) {

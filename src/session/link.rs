@@ -17,6 +17,8 @@ pub enum Order {
     Foreground,
     /// Take the command out of the foreground of its terminal.
     Background,
+    /// idlewatch does not stand still, or no longer.
+    Awake,
     /// Everything is read: leave, without disturbing what lives on.
     Finish,
 }
@@ -59,7 +61,8 @@ impl Link {
             Order::SignalGroup(signal) => (1, signal.number()),
             Order::Foreground => (2, 0),
             Order::Background => (3, 0),
-            Order::Finish => (4, 0),
+            Order::Awake => (4, 0),
+            Order::Finish => (5, 0),
         };
         let _ = self.send(kind, [value, 0]);
     }
@@ -72,6 +75,7 @@ impl Link {
             1 => Order::SignalGroup(Signal::from_number(value)?),
             2 => Order::Foreground,
             3 => Order::Background,
+            4 => Order::Awake,
             _ => Order::Finish,
         })
     }
@@ -137,6 +141,7 @@ mod tests {
             Order::SignalGroup(Signal::INT),
             Order::Foreground,
             Order::Background,
+            Order::Awake,
             Order::Finish,
         ] {
             ours.order(order);

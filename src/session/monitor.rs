@@ -179,7 +179,7 @@ impl Watchman {
             Order::SignalGroup(signal) => drop(send(-self.group, signal)),
             Order::Foreground => self.give_terminal(Pid::from_raw(self.group)),
             Order::Background => self.give_terminal(getpgrp()),
-            Order::Finish => {}
+            Order::Awake | Order::Finish => {}
         }
     }
 
@@ -201,7 +201,7 @@ impl Watchman {
                 pid if pid != self.child => {}
                 _ if libc::WIFSTOPPED(status) => {
                     if let Some(signal) = Signal::from_number(libc::WSTOPSIG(status)) {
-                        self.told_of_stop = true;
+                        (self.told_of_stop, self.rouses) = (true, None);
                         self.link.report(News::Stopped(signal));
                     }
                 }

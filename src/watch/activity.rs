@@ -13,11 +13,15 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::complaint::{is_marked_done, is_retry, is_tip};
+use super::growth::moved_up;
 use super::mask::{Taken, added_glyphs, mask};
 use super::screen::Line;
 use super::seen::Seen;
 use super::wording::{counts_on, names_another, without_attempt, words};
 use super::{Moment, Pattern};
+
+/// A status line that finds other words so often and brings nothing else only passes the time.
+const MOST_STAGES: u8 = 4;
 
 /// A line that turned or timed this recently is a status line.
 const STATUS_LASTS: Duration = Duration::from_secs(4);
@@ -38,6 +42,8 @@ pub(super) struct Found {
     pub(super) animated: bool,
     /// The wording changed, be it old or new.
     pub(super) reworded: bool,
+    /// What stands above everything that turns or times has moved up.
+    pub(super) moved_up: bool,
 }
 
 /// Under which circumstances it is looked, and what must not count.
@@ -149,12 +155,15 @@ pub(super) struct Activity {
     completed: bool,
     /// The words around the number that last went on.
     counter: Option<String>,
+    /// How often in a row nothing but other words in a status line has counted.
+    stages: u8,
 }
 
 impl Activity {
     /// A line was completed that counts: what is drawn in place from now on is drawn for the next one.
     pub(super) const fn line_completed(&mut self) {
         self.completed = true;
+        self.stages = 0;
     }
 
     /// What was drawn may come again; what is still there may only move.
@@ -196,6 +205,7 @@ impl Activity {
             row.resting = None;
             found.progress.get_or_insert_with(|| row.raw.trim().to_owned());
         }
+        found.moved_up = found.reworded && moved_up(&above_ticks(&self.rows), &above_ticks(&self.next));
         std::mem::swap(&mut self.rows, &mut self.next);
         if std::mem::take(&mut self.completed) {
             self.forget();
@@ -318,13 +328,13 @@ impl Activity {
             // Another one went on before: what is counted below it begins again with each step of it.
             self.completed |= self.counter.as_ref().is_some_and(|last| *last != counter);
             self.counter = Some(counter);
+            self.stages = 0;
             return true;
         }
         let finished = is_marked_done(&next.masked) && !is_marked_done(&before.masked);
-        if finished || !is_tip(&next.raw) && names_another(&before.masked, &next.masked) {
-            return true;
-        }
-        if !self.is_status(now, row) {
+        let named = !is_tip(&next.raw) && names_another(&before.masked, &next.masked);
+        if finished || named || !self.is_status(now, row) {
+            self.stages = 0;
             return true;
         }
         let ticked = self.next[row].ticked.is_some_and(|at| now.since(at) <= STATUS_LASTS);
@@ -336,7 +346,12 @@ impl Activity {
         let reworded = self.next[row].reworded.replace(now);
         let Some(at) = reworded.filter(|at| *at < now) else { return false };
         let held = self.next[row].held.replace(now.since(at));
-        now.since(at) <= BRISK || held.is_some_and(|held| !known && !is_beat(held, now.since(at)))
+        if now.since(at) <= BRISK {
+            return true;
+        }
+        let stage = held.is_some_and(|held| !known && !is_beat(held, now.since(at)) && self.stages < MOST_STAGES);
+        self.stages += u8::from(stage);
+        stage
     }
 
     fn is_status(&self, now: Moment, row: usize) -> bool {
@@ -368,6 +383,11 @@ fn is_beat(one: Duration, other: Duration) -> bool {
     let (short, long) = (one.min(other).as_secs_f64(), one.max(other).as_secs_f64());
     let times = (long / short).round();
     (long - times * short).abs() <= BLUR * times
+}
+
+/// The rows above the first that turns or times, as far as they count.
+fn above_ticks(rows: &[Row]) -> Vec<&str> {
+    rows.iter().take_while(|row| row.ticked.is_none()).map(|row| row.masked.as_str()).collect()
 }
 
 fn indent(text: &str) -> usize {

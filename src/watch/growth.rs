@@ -19,18 +19,42 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// Whether it has become longer: a line with text has `scrolled` off, or what is printed above it has pushed the first
-    /// row that ticks, 0 for none, lower than ever.
-    pub(super) fn has_grown(&mut self, at: Moment, scrolled: bool, first: usize) -> bool {
-        let grown = scrolled || first > self.lowest;
+    /// Whether it has become longer: its text has `moved_up`, or what is printed above it has pushed the first row that
+    /// ticks, 0 for none, lower than ever.
+    pub(super) fn has_grown(&mut self, at: Moment, moved_up: bool, first: usize) -> bool {
+        let grown = moved_up || first > self.lowest;
         self.lowest = self.lowest.max(first);
         grown && self.last.replace(at).is_none_or(|last| at.since(last) >= FRAMES)
     }
 }
 
+/// Whether these rows stand higher than before, with something else below them. A picture that is painted anew, however
+/// much of it is above the screen, is the same.
+pub(super) fn moved_up(before: &[&str], now: &[&str]) -> bool {
+    const FURTHEST: usize = 8;
+    const LEAST: usize = 3;
+    let stood = |by: usize| {
+        let rest = &before[by..];
+        let text = rest.iter().filter(|row| !row.trim().is_empty()).count();
+        text >= LEAST && now.len() >= rest.len() && *rest == now[..rest.len()]
+    };
+    before != now && (1..=FURTHEST.min(before.len())).any(stood)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_that_moved_up_is_known_from_text_that_is_painted_again() {
+        let before = ["one", "two", "three", "four", "five"];
+        assert!(moved_up(&before, &["three", "four", "five", "one", "two"]));
+        assert!(moved_up(&["a", "b", "a", "b", "c", "c"], &["b", "a", "b", "c", "c", "c"]));
+        assert!(!moved_up(&before, &before));
+        assert!(!moved_up(&before, &["one", "two", "three", "four", "six"]));
+        assert!(!moved_up(&before, &["four", "five", "six", "seven", "eight"]));
+        assert!(!moved_up(&["x"; 9], &["x"; 9]));
+    }
 
     #[test]
     fn a_block_that_is_pushed_down_grows_until_it_scrolls_and_goes_on_to() {

@@ -89,11 +89,6 @@ impl Screen {
         }
     }
 
-    /// Whether a line with text has scrolled off since this was last asked.
-    pub(super) fn take_scrolled(&mut self) -> bool {
-        std::mem::take(&mut self.touched.scrolled)
-    }
-
     /// Its size, as far as it can be shown.
     pub(super) const fn size(&self) -> Size {
         self.size

@@ -341,7 +341,7 @@ impl Sight {
             self.reworded = true;
             self.appear(at, around, policy);
         }
-        let by = found.progress.or(self.grow(at, around));
+        let by = found.progress.or(self.grow(at, found.moved_up, around));
         if let Some(by) = by
             && policy.activity == ActivityKind::Screen
         {
@@ -350,10 +350,9 @@ impl Sight {
     }
 
     /// The lowest line of a painted picture that became longer.
-    fn grow(&mut self, at: Moment, around: Circumstances) -> Option<String> {
-        let scrolled = self.screen.take_scrolled();
+    fn grow(&mut self, at: Moment, moved_up: bool, around: Circumstances) -> Option<String> {
         let first = self.activity.ticking(at).map(|(row, _)| row).min().unwrap_or(0);
-        if around.full_screen || !self.growth.has_grown(at, scrolled, first) {
+        if around.full_screen || !self.growth.has_grown(at, moved_up, first) {
             return None;
         }
         let painted = self.painted.is_some_and(|painted| at.since(painted) < PAINTING_LASTS);

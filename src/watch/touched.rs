@@ -4,14 +4,12 @@
 #[derive(Debug)]
 pub(super) struct Touched {
     pub(super) rows: Vec<bool>,
-    /// A line with text has scrolled off.
-    pub(super) scrolled: bool,
 }
 
 impl Touched {
     /// Every row of a screen of so many.
     pub(super) fn all(rows: u16) -> Self {
-        Self { rows: vec![true; rows.into()], scrolled: false }
+        Self { rows: vec![true; rows.into()] }
     }
 }
 
@@ -26,10 +24,6 @@ impl avt::Observer for Touched {
     fn dirty(&mut self, rows: std::ops::Range<usize>) {
         let end = rows.end.min(self.rows.len());
         self.rows[rows.start.min(end)..end].fill(true);
-    }
-
-    fn evicted(&mut self, _: &mut avt::Observation<'_>, line: &avt::Line) {
-        self.scrolled = self.scrolled || line.chars().any(|c| !c.is_whitespace());
     }
 
     fn end(&mut self, _: &mut avt::Observation<'_>) {}

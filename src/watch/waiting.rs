@@ -96,10 +96,23 @@ fn asks(line: &str) -> bool {
 
 /// A line that asks for a key, whichever, or for the one that ends a line.
 fn wants_key(lower: &str) -> bool {
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let pressed = words.windows(2).any(|pair| matches!(pair, ["press" | "hit", "any" | "enter" | "return"]));
     let elsewhere = ["beliebige taste", "beliebiger taste", "beliebigen taste", "eingabetaste", "任意键", "回车"];
-    pressed || elsewhere.iter().any(|words| lower.contains(words))
+    let after = |verb: &str, at: usize| {
+        let rest = lower[at + verb.len()..].trim_start_matches([' ', '<', '[']);
+        let keys = ["any key", "any other key", "enter", "return"];
+        let key = keys.iter().find_map(|key| rest.strip_prefix(key));
+        rest.len() < lower.len() - at - verb.len() && key.is_some_and(|end| !end.starts_with(is_of_name))
+    };
+    // In the midst of a line `hit` is mostly something else.
+    let begins =
+        |at: usize| lower[..at].trim_end().chars().next_back().is_none_or(|c| matches!(c, '.' | ',' | ';' | '('));
+    lower.match_indices("press").any(|(at, verb)| !lower[..at].ends_with(is_of_name) && after(verb, at))
+        || lower.match_indices("hit").any(|(at, verb)| begins(at) && after(verb, at))
+        || elsewhere.iter().any(|words| lower.contains(words))
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '=')
 }
 
 /// The end of a line, where the choices stand.
@@ -169,7 +182,7 @@ fn is_request(line: &str) -> bool {
     wants_key(&lower)
         || line.ends_with('?')
         || asks && without_default(&lower).ends_with([':', '?'])
-        || matches!(first, "please" | "paste" | "enter") && lower.ends_with(" below")
+        || matches!(first, "please" | "paste") && lower.contains("paste ") && lower.ends_with(" below")
 }
 
 /// Signs that point at the chosen line of a menu.
@@ -220,13 +233,26 @@ fn menu(view: View<'_>) -> Option<Wait> {
         return Some(Wait::Question(step.to_owned()));
     }
     let (lowest, buttons) = choices.iter().enumerate().rev().take(8).find(|(_, row)| offers_both(row))?;
-    let framed = buttons.matches('<').count() > 1 && buttons.matches('>').count() > 1;
-    (keys || framed).then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
+    (keys || is_of_buttons(buttons)).then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
 }
 
-/// The step of a series that is not answered yet: it is marked, and the line along the series ends below it.
+/// `<Yes>   <No>` and nothing else.
+fn is_of_buttons(row: &str) -> bool {
+    let mut within = false;
+    let blank = row.chars().all(|c| {
+        let outside = !within && c != '<';
+        within = c == '<' || within && c != '>';
+        !outside || c.is_whitespace()
+    });
+    blank && row.matches('<').count() > 1
+}
+
+/// The step of a series that is not answered yet: it is marked, with room for the answer, and the line along the series
+/// ends below it.
 fn open_step<'r>(rows: &[&'r str], last: &str) -> Option<&'r str> {
-    rows.iter().rev().find_map(|row| row.strip_prefix('◆')).map(str::trim).filter(|_| last.trim() == "└")
+    let at = rows.iter().rposition(|row| row.starts_with('◆'))?;
+    let room = rows[at + 1..].iter().any(|row| !row.is_empty());
+    (room && last.trim() == "└").then(|| rows[at].trim_start_matches('◆').trim())
 }
 
 /// Whether `other` is a choice beside the chosen one: its text begins in the same column.
@@ -277,7 +303,7 @@ fn prompt(view: View<'_>) -> Option<String> {
     let directly = view.cursor.col <= view.rows.get(view.cursor.row).map_or(0, |row| row.chars().count()) + 2;
     let debugger = head.starts_with('(') && head.ends_with(')') && head.len() < 24;
     // Some shells point from the left: `➜  proj git:(main) ✗`, `❯ ls`. Python goes on with three dots and a blank.
-    let pointed = head.starts_with(['➜', '❯']) || head == "==>" || head == "..." && view.cursor.col == 4;
+    let pointed = points(head) || head == "==>" || head == "..." && view.cursor.col == 4;
     if directly && (ends_as_prompt(head) || debugger || pointed) {
         return Some(head.to_owned());
     }
@@ -295,6 +321,12 @@ fn prompt(view: View<'_>) -> Option<String> {
         }
     }
     None
+}
+
+/// A prompt that begins with its sign: after it come a folder and what git says of it, or what was typed.
+fn points(head: &str) -> bool {
+    let Some(rest) = head.strip_prefix(['➜', '❯']) else { return false };
+    rest.contains("git:(") || rest.split_whitespace().count() <= 1
 }
 
 /// `45%`, `->` and `<name>` end in the same signs and are no prompts.
@@ -397,6 +429,11 @@ mod tests {
     }
 
     #[test]
+    fn a_row_of_buttons_is_a_menu() {
+        assert!(matches!(look("│ Restart now?        │\n│   <Yes>      <No>   │", false), Some(Wait::Menu(..))));
+    }
+
+    #[test]
     fn work_is_not_a_question() {
         for screen in [
             "Optimising (this can take a minute) ...",
@@ -407,6 +444,13 @@ mod tests {
             "    Building [=======>     ] 6/9: crate-3(build)\r",
             "12:00:01 listening on http://localhost:8080",
             "compress returned 0",
+            "cache: hit, return 200",
+            "HIT return=1",
+            "not hit, any pending",
+            "Please wait, the results will appear below",
+            "➜ Building the docker image ... ¶",
+            "Cloning <yes> from <no>",
+            "◆  Project created\n└",
             "◆  Which framework?\n│  Vue\n│\n◇  Installing",
             "",
         ] {

@@ -128,7 +128,7 @@ fn a_value_cannot_write_to_the_terminal() {
 
 #[test]
 fn an_option_that_would_do_nothing_is_told_what_is_missing() {
-    let cases: [(&[&str], &[&str]); 14] = [
+    let cases: [(&[&str], &[&str]); 12] = [
         (&["--report-always"], &["--report-always", "--report FILE.html"]),
         (&["--relaunch-with", "x"], &["--relaunch-with", "--relaunch stuck"]),
         (&["--max-relaunches", "5"], &["--max-relaunches", "--relaunch stuck"]),
@@ -139,10 +139,8 @@ fn an_option_that_would_do_nothing_is_told_what_is_missing() {
         (&["--idle", "off", "--on-waiting", "stop"], &["--on-waiting", "--idle is off"]),
         (&["--idle", "off", "--stdin", "pty", "--nudge", "x"], &["--nudge", "--idle is off"]),
         (&["--loop-for", "off", "--on-loop", "stop"], &["--on-loop", "--loop-for is off"]),
-        (&["--loop-for", "off", "--loop-pattern", "x"], &["--loop-pattern", "--loop-for is off"]),
         (&["--activity", "bytes", "--only", "x"], &["--only", "--activity bytes"]),
         (&["--activity", "bytes", "--ignore", "x"], &["--ignore", "--activity bytes"]),
-        (&["--pty", "never", "--size", "80x24"], &["--size", "--pty never"]),
     ];
     for (options, words) in cases {
         let message = refused(&Run::sh(options, &format!("echo {STARTED}")), &options.join(" "));
@@ -159,6 +157,7 @@ fn a_value_that_is_not_utf8_is_shown_with_its_option() {
     for (words, named) in [
         ([bytes(b"--done"), bytes(b"a\xff"), bytes(b"--")], "--done 'a\u{fffd}': it is not UTF-8"),
         ([bytes(b"-q"), bytes(b"--nudge=\xffb"), bytes(b"--")], "--nudge '\u{fffd}b': it is not UTF-8"),
+        ([bytes(b"-q"), bytes(b"-i\xff"), bytes(b"--")], "-i '\u{fffd}': it is not UTF-8"),
     ] {
         let line = [&[OsStr::new(program())], &words[..], &[OsStr::new("echo"), bytes(b"\xfe")]].concat();
         says(&refused(&Run::bare(&line), named), &[named]);

@@ -149,7 +149,8 @@ fn a_nudge_is_submitted_to_a_program_of_ink() {
 fn a_nudge_for_runs_in_general_is_left_out_where_it_cannot_be_typed() {
     let run = Run::new(&["--idle", "300ms", "--nudge-wait", "1h"], &["cat"]).variable("IDLEWATCH_NUDGE", "go on");
     assert_eq!(run.output_of(b"data\n").stdout, b"data\n");
-    let mut run = Run::sh(&["--idle", "300ms", "--nudge-wait", "1h", "--stdin", "null"], "sleep 300");
+    let options = ["--idle", "300ms", "--nudge-wait", "1h", "--stdin", "null", "--on-loop", "warn"];
+    let mut run = Run::sh(&options, "sleep 300");
     run = run.variable("IDLEWATCH_NUDGE", "go on");
     assert_eq!(run.output().status.code(), Some(121));
 }

@@ -65,7 +65,7 @@ fn stages(at: &[usize]) -> bool {
     let words = ["Queued", "Building", "Uploading", "Assigning", "Deploying", "Checking", "Tidying", "Waiting"];
     let stage = |n: usize| words[at.iter().filter(|second| **second <= n / 10).count() % words.len()];
     let mut watched = Watched::new();
-    watched.draws(seconds(240), FRAME, |n| format!("\r{} {} ({}s)\x1b[K", spin(n), stage(n), n / 10));
+    watched.draws(seconds(230), FRAME, |n| format!("\r{} {} ({}s)\x1b[K", spin(n), stage(n), n / 10));
     stalled(&watched)
 }
 
@@ -73,6 +73,8 @@ fn stages(at: &[usize]) -> bool {
 fn stages_that_come_when_they_come_are_work_and_words_on_a_beat_are_not() {
     assert!(!stages(&[11, 29, 55, 98, 131, 180, 213]));
     assert!(stages(&[15, 30, 45, 60, 90, 105, 120]));
+    let ever: Vec<usize> = (1..20).map(|n| 12 * n + n * n % 7).collect();
+    assert!(stages(&ever), "nothing but other words for ever is no work");
 }
 
 #[test]
@@ -100,14 +102,27 @@ fn a_row_that_comes_to_rest_with_another_word_is_finished() {
 fn the_same_answer_once_more_above_a_painted_block_is_a_sign_of_life() {
     let mut watched = Watched::new();
     let block = |n: usize| format!("{} Polling ({}s)\x1b[K\r\n> ", spin(n), n / 10);
+    for n in 0..22 {
+        watched.prints(&format!("{n} of the words before it\r\n"));
+    }
     watched.prints(&block(0));
-    for _ in 0..30 {
+    for _ in 0..10 {
         watched.draws(seconds(45), FRAME, |n| format!("\r\x1b[1A{}", block(n)));
         watched.prints(&format!("\r\x1b[1A\x1b[J● gh run view\r\n  in_progress\r\n{}", block(450)));
     }
     assert!(!stalled(&watched), "{:?}", watched.states());
     watched.draws(seconds(90), FRAME, |n| format!("\r\x1b[1A{}", block(n)));
     assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
+fn a_picture_that_is_cleared_and_painted_again_or_is_higher_than_the_screen_has_not_grown() {
+    for rows in [8, 30] {
+        let mut watched = Watched::new();
+        let shown = (0..rows).fold(String::new(), |shown, row| format!("{shown}service-{row} up\r\n"));
+        watched.draws(seconds(300), seconds(6), |n| format!("\x1b[2J\x1b[H{shown}{} ({}s)", spin(n), 6 * n));
+        assert_eq!(watched.state(), State::Stalled, "{rows} rows");
+    }
 }
 
 #[test]

@@ -222,10 +222,15 @@ fn read_keys(screen: &Screen) -> Keys {
 /// we were ended meanwhile or the terminal is gone.
 fn suspend(screen: &mut Screen, signals: &mut Signals) -> Result<Option<Status>, Error> {
     screen.leave();
+    let mut told_to_end = || signals.arrived().into_iter().map(|(signal, _)| signal).find(|signal| signal.ends());
     loop {
+        // Whoever saw that the terminal is given back may be faster, and would wait for us.
+        if let Some(signal) = told_to_end() {
+            return Ok(Some(Status::Signal(signal)));
+        }
         let _ = kill(getpid(), Nix::SIGSTOP);
         // A terminal that goes away continues whoever is stopped in it, so that it can end.
-        if let Some((signal, _)) = signals.arrived().into_iter().find(|(signal, _)| signal.ends()) {
+        if let Some(signal) = told_to_end() {
             return Ok(Some(Status::Signal(signal)));
         }
         if screen.terminal.is_gone() {
