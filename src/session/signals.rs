@@ -94,6 +94,32 @@ impl Signals {
         let _ = sigprocmask(how, Some(&this), None);
     }
 
+    /// Stands still until somebody continues us, where nothing has to be put in order first. Gives the signal that tells us
+    /// to end, if one has come before. One that comes from now on ends us by itself: to be noted and then stopped would be
+    /// to sleep over it.
+    pub fn stop(&mut self) -> Option<Signal> {
+        let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+        let ending = [Nix::SIGHUP, Nix::SIGINT, Nix::SIGQUIT, Nix::SIGTERM];
+        let caught = ending.map(|signal| {
+            // What was ignored when we were started stays so.
+            let ignored = Signal::from_number(signal as i32).is_some_and(inherited::was_ignored);
+            // SAFETY: the default action runs no code of ours; what was there before is put back below.
+            if ignored { None } else { unsafe { sigaction(signal, &default) }.ok() }
+        });
+        let told = self.arrived().into_iter().map(|(signal, _)| signal).find(|signal| signal.ends());
+        if told.is_none() {
+            let _ = nix::sys::signal::kill(nix::unistd::getpid(), Nix::SIGSTOP);
+            // Here we stand.
+        }
+        for (signal, action) in ending.into_iter().zip(caught) {
+            if let Some(action) = action {
+                // SAFETY: `action` is what was in place a moment ago.
+                let _ = unsafe { sigaction(signal, &action) };
+            }
+        }
+        told
+    }
+
     /// The signals that have arrived since the last call.
     pub fn arrived(&mut self) -> Vec<(Signal, Origin)> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);

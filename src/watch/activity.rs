@@ -33,6 +33,7 @@ const RECENT: usize = 256;
 
 /// What one look found.
 #[derive(Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Found {
     /// The text that counts as progress.
     pub(super) progress: Option<String>,

@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, poll};
-use nix::sys::signal::{Signal as Nix, kill};
-use nix::unistd::getpid;
 use serde_json::Value;
 
 use super::super::call::Call;
@@ -222,15 +220,8 @@ fn read_keys(screen: &Screen) -> Keys {
 /// we were ended meanwhile or the terminal is gone.
 fn suspend(screen: &mut Screen, signals: &mut Signals) -> Result<Option<Status>, Error> {
     screen.leave();
-    let mut told_to_end = || signals.arrived().into_iter().map(|(signal, _)| signal).find(|signal| signal.ends());
     loop {
-        // Whoever saw that the terminal is given back may be faster, and would wait for us.
-        if let Some(signal) = told_to_end() {
-            return Ok(Some(Status::Signal(signal)));
-        }
-        let _ = kill(getpid(), Nix::SIGSTOP);
-        // A terminal that goes away continues whoever is stopped in it, so that it can end.
-        if let Some(signal) = told_to_end() {
+        if let Some(signal) = signals.stop() {
             return Ok(Some(Status::Signal(signal)));
         }
         if screen.terminal.is_gone() {
