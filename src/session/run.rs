@@ -89,10 +89,10 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         let event = Event::Relaunched { count, why, delay, command: again.command() };
         records.event(lasted, &event);
         records.say_losses();
-        let (end_of_pause, paused) = pause(again.delay, config.heartbeat, lasted, records)
+        let (end_of_pause, length) = pause(again.delay, config.heartbeat, lasted, records)
             .map_err(|error| Error::internal(error.to_string()))?;
-        let passed = lasted + paused;
-        time.earlier = time.earlier.saturating_add(paused);
+        let passed = lasted + length;
+        time.earlier = time.earlier.saturating_add(length);
         let outcome = match end_of_pause {
             Paused::Over => {
                 records.shift(passed.since_start());
