@@ -62,7 +62,7 @@ impl Resolved<RunCli> {
         let waiting = waiting.as_deref().unwrap_or_default();
         let ladders = [("on-idle", &**idle), ("on-loop", looping), ("on-waiting", waiting), ("on-timeout", timeout)];
         let types = |steps: &[Step]| steps.iter().any(|step| matches!(step, Step::Nudge(_) | Step::Key(_)));
-        let typed = |name: &str| self.origin(name) == Origin::Flag;
-        typed("nudge") || ladders.iter().any(|(name, steps)| typed(name) && types(steps))
+        let is_flag = |name: &str| self.origin(name) == Origin::Flag;
+        is_flag("nudge") || ladders.iter().any(|(name, steps)| is_flag(name) && types(steps))
     }
 }
