@@ -274,7 +274,6 @@ impl Session {
     /// Passes a continue on. In our own process group the command has had what ended our stop from the shell already,
     /// unless it was meant for us alone.
     fn let_continue(&self, after_stop: bool) {
-        self.monitor.link.order(Order::Awake);
         if self.place != Place::Ours {
             self.monitor.link.order(Order::SignalGroup(Signal::CONT));
         } else if !after_stop || super::tree::is_stopped(self.child) {

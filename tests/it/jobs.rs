@@ -133,16 +133,22 @@ fn a_job_started_in_the_background_can_be_brought_to_the_front() {
     });
 }
 
+/// Starts a script in the background that stops because it wants to read, brings it to the front and lets it.
+fn read_in_front(run: &mut Running, prefix: &str, script: &str) {
+    run.enter(format!("{prefix}sh {script} &\n"));
+    let pid = run.number("pid");
+    until_stopped(job(pid, run.pid()));
+    prompt(run);
+    run.enter("fg\n");
+    until("going on", || state(pid) != Some('T'));
+    run.enter("hello\n");
+}
+
 #[test]
 fn a_background_job_that_wants_to_read_waits_for_the_front() {
     everywhere(|run, prefix, _| {
-        run.enter(format!("{prefix}sh reads &\n"));
-        let pid = run.number("pid");
-        until_stopped(job(pid, run.pid()));
-        prompt(run);
-        run.enter("fg\n");
-        until("going on", || state(pid) != Some('T'));
-        run.enter("hello\n").wait_for("got hello");
+        read_in_front(run, prefix, "reads");
+        run.wait_for("got hello");
     });
 }
 
@@ -150,13 +156,8 @@ fn a_background_job_that_wants_to_read_waits_for_the_front() {
 #[test]
 fn settings_that_a_job_saves_in_the_background_are_good_in_the_front() {
     everywhere(|run, prefix, _| {
-        run.enter(format!("{prefix}sh restores &\n"));
-        let pid = run.number("pid");
-        until_stopped(job(pid, run.pid()));
-        prompt(run);
-        run.enter("fg\n");
-        until("going on", || state(pid) != Some('T'));
-        run.enter("hello\n").wait_for("one\r\ntwo\r\n");
+        read_in_front(run, prefix, "restores");
+        run.wait_for("one\r\ntwo\r\n");
     });
 }
 
