@@ -47,9 +47,12 @@ pub fn all(own: &str, installed: &Installed) -> Vec<Peer> {
 /// Where `packaging/archive` leaves the static build.
 fn static_build() -> String {
     let usual = Path::new(env!("CARGO_BIN_EXE_idlewatch"));
-    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let folder = usual.ancestors().nth(2).unwrap_or(usual);
-    folder.join(target).join("release/idlewatch").to_string_lossy().into_owned()
+    let built = ["musl", "gnu"].map(|libc| {
+        folder.join(format!("{}-unknown-linux-{libc}", std::env::consts::ARCH)).join("release/idlewatch")
+    });
+    let found = built.iter().find(|program| program.exists()).unwrap_or(&built[0]);
+    found.to_string_lossy().into_owned()
 }
 
 impl Peer {

@@ -126,6 +126,8 @@ impl Session {
             look.echo = Known::Unknown;
         }
         look.paste = if self.modes.is_paste_bracketed() { Known::Yes } else { Known::No };
+        let is_full = |source: &Source| !source.is_closed() && !self.sinks[source.sink].has_room();
+        look.held_up |= self.sources.iter().any(is_full);
         for (file, size) in &mut self.files {
             let now = file.metadata().map_or(*size, |metadata| metadata.len());
             look.file_grew |= now != *size;

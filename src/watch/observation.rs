@@ -74,6 +74,8 @@ pub struct Look {
     pub echo: Known,
     /// The program has asked for bracketed paste.
     pub paste: Known,
+    /// It has printed more than anybody takes: whoever reads has stopped, as a person does with a pager or with Ctrl-S.
+    pub held_up: bool,
     /// A file that it prints to has grown since the last look.
     pub file_grew: bool,
     /// What the processes did, in words, for the evidence.

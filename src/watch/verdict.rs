@@ -94,6 +94,7 @@ pub(super) struct Facts<'a> {
     pub(super) settled: bool,
     /// When the command last stopped waiting for a person.
     pub(super) waited: Option<Moment>,
+    pub(super) attended: bool,
     pub(super) exited: bool,
 }
 
@@ -123,15 +124,26 @@ impl Facts<'_> {
         State::Active
     }
 
+    /// Whether it is silent only because nobody takes what it prints.
+    pub(super) fn is_held_up(self) -> bool {
+        self.look.is_some_and(|look| look.held_up)
+    }
+
     /// Whether a limit of silence has passed.
     pub(super) fn is_silent(self, now: Moment) -> bool {
         let waited = self.after_waiting().is_some_and(|until| now < until);
         !waited && self.limit().is_some_and(|limit| self.sight.clocks.silence(now) >= limit)
     }
 
-    /// How long silence may last.
+    /// How long silence may last. That of a command which is held up is not its own: a person may read as long as they
+    /// like, and where there is none only the ceiling counts.
     pub(super) fn limit(self) -> Option<Duration> {
-        self.policy.silence(self.sight.clocks.byte.is_some())
+        let limit = self.policy.silence(self.sight.clocks.byte.is_some())?;
+        match self.is_held_up() {
+            true if self.attended => None,
+            true => self.policy.max_idle.map(|cap| cap.max(limit)),
+            false => Some(limit),
+        }
     }
 
     /// A command that has just stopped to wait for a person has been silent for long without fault. It gets a moment to
@@ -200,6 +212,9 @@ impl Facts<'_> {
                 None => format!("screen unchanged for {silence}"),
             },
         };
+        if self.is_held_up() {
+            words.push_str("; nobody takes what it prints");
+        }
         if let Some(turn) = &self.reading.turn {
             words.push_str("; turn in progress: ");
             words.push_str(&quote(turn));

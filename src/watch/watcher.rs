@@ -288,6 +288,7 @@ impl Watcher {
             look: self.looking.found.as_ref(),
             settled: self.looking.final_asked && self.looking.asked.is_none(),
             waited: self.waited,
+            attended: self.attended,
             exited: self.exited,
         }
     }
@@ -303,10 +304,12 @@ impl Watcher {
         Some((quiet + SUSPECTED).max(lately))
     }
 
-    /// What was found while the command waits is looked at again once per idle period: a read may time out unseen.
+    /// What was found while the command waits is looked at again once per idle period: a read may time out unseen, and a
+    /// reader may go on while the command does not.
     fn next_look(&self) -> Option<Moment> {
-        let waits = self.state == State::Waiting && self.looking.found.is_some() && self.looking.asked.is_none();
-        Some(self.looking.last_asked.filter(|_| waits)? + self.policy.idle?.max(BETWEEN_LOOKS))
+        let waits = self.state == State::Waiting || self.facts().is_held_up();
+        let stands = waits && self.looking.found.is_some() && self.looking.asked.is_none();
+        Some(self.looking.last_asked.filter(|_| stands)? + self.policy.idle?.max(BETWEEN_LOOKS))
     }
 
     fn decide(&mut self, now: Moment, actions: &mut Vec<Action>) {

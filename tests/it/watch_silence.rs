@@ -98,6 +98,24 @@ fn a_read_that_ends_unseen_is_noticed() {
 }
 
 #[test]
+fn a_command_that_is_held_up_by_its_reader_is_not_silent() {
+    let held_up = || Look { held_up: true, ..Look::default() };
+    let mut watched = Watched::new();
+    watched.observes(&Observation::Attended(true)).finds(held_up());
+    watched.prints("a page\r\n").passes(seconds(10_000));
+    assert_eq!((watched.states(), &*watched.signals), (vec![], &[][..]), "a person reads");
+    watched.finds(Look::default()).passes(seconds(130));
+    assert_eq!(watched.state(), State::Stalled, "the person has gone on, the command has not");
+
+    let mut watched = Watched::with(|policy| policy.max_idle = Some(seconds(1000)));
+    watched.finds(held_up()).prints("a page\r\n").passes(seconds(999));
+    assert_eq!(watched.signals, [], "nobody is there: the ceiling counts");
+    watched.passes(seconds(2));
+    assert_eq!(watched.signals[0].1, Signal::TERM);
+    assert!(watched.evidence().contains("nobody takes what it prints"), "{}", watched.evidence());
+}
+
+#[test]
 fn a_terminal_that_hides_what_is_typed_asks_for_a_password() {
     let mut watched = Watched::new();
     watched.finds(Look { line_mode: Known::Yes, echo: Known::No, ..Look::default() });

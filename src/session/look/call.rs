@@ -1,4 +1,4 @@
-//! A system call that a thread is blocked in, and the descriptors it waits to read from.
+//! A system call that a thread is blocked in, and the descriptors it waits for.
 
 use std::fs;
 use std::io::IoSliceMut;
@@ -25,6 +25,11 @@ impl Call {
             *argument = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
         }
         Some(Self { number, arguments })
+    }
+
+    /// The descriptor it is blocked in writing to, if it is.
+    pub fn writes_to(&self) -> Option<u64> {
+        matches!(self.number, libc::SYS_write | libc::SYS_writev).then_some(self.arguments[0])
     }
 
     /// The descriptors it waits to read from; none if that cannot be seen.

@@ -42,6 +42,17 @@ pub fn keyboard(root: i32, foreground: i32, device: u64) -> Keyboard {
     answer.unwrap_or(Keyboard::Unknown)
 }
 
+/// Whether a process is blocked in a write to the terminal. We take whatever comes out of it, so somebody has stopped its
+/// output, as Ctrl-S does.
+pub fn is_stopped(root: i32, device: u64) -> bool {
+    let is_blocked = |pid: i32| {
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let calls = threads.filter_map(|thread| fs::read_to_string(thread.path().join("syscall")).ok());
+        calls.filter_map(|call| Call::parse(&call)?.writes_to()).any(|fd| is_terminal(pid, fd, device))
+    };
+    tree::descendants(root).is_some_and(|family| family.iter().any(|process| is_blocked(process.pid)))
+}
+
 fn waits_for_keyboard(pid: i32, device: u64, sockets: &mut Sockets) -> Keyboard {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Keyboard::Unknown };
     let (mut targets, mut hidden) = (Vec::new(), false);

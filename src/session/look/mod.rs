@@ -1,4 +1,4 @@
-//! A look at what the command's processes are doing: is somebody waiting for the keyboard?
+//! A look at what the command's processes are doing: is somebody waiting for the keyboard, or for the terminal to go on?
 //!
 //! It costs a tenth of a millisecond a process, so it is taken only when silence is suspected. What cannot be seen
 //! is unknown, never no.
@@ -38,6 +38,7 @@ pub fn look(root: i32, pty: Option<&Pty>, device: Option<u64>) -> Look {
         listens,
         line_mode: known(LocalFlags::ICANON),
         echo: known(LocalFlags::ECHO),
+        held_up: is_stopped(root, device),
         ..Look::default()
     }
 }
@@ -57,4 +58,15 @@ fn readers(root: i32, foreground: Option<i32>, device: Option<u64>) -> (Known, b
 #[cfg(not(target_os = "linux"))]
 fn readers(_root: i32, _foreground: Option<i32>, _device: Option<u64>) -> (Known, bool) {
     (Known::Unknown, false)
+}
+
+/// Whether somebody has stopped the terminal's output, and a process waits for it to go on.
+#[cfg(target_os = "linux")]
+fn is_stopped(root: i32, device: Option<u64>) -> bool {
+    device.is_some_and(|device| linux::is_stopped(root, device))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_stopped(_root: i32, _device: Option<u64>) -> bool {
+    false
 }
