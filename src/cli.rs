@@ -343,7 +343,7 @@ pub struct SayArgs {
     #[arg(hide_short_help = true, short, long)]
     pub verbose: bool,
 
-    /// Say nothing
+    /// Say nothing but errors
     #[arg(short, long, conflicts_with_all = ["verbose", "explain"])]
     pub quiet: bool,
 }

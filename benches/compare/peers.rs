@@ -48,9 +48,8 @@ pub fn all(own: &str, installed: &Installed) -> Vec<Peer> {
 fn static_build() -> String {
     let usual = Path::new(env!("CARGO_BIN_EXE_idlewatch"));
     let folder = usual.ancestors().nth(2).unwrap_or(usual);
-    let built = ["musl", "gnu"].map(|libc| {
-        folder.join(format!("{}-unknown-linux-{libc}", std::env::consts::ARCH)).join("release/idlewatch")
-    });
+    let built = ["musl", "gnu"]
+        .map(|libc| folder.join(format!("{}-unknown-linux-{libc}", std::env::consts::ARCH)).join("release/idlewatch"));
     let found = built.iter().find(|program| program.exists()).unwrap_or(&built[0]);
     found.to_string_lossy().into_owned()
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::os::fd::AsFd;
 
+use super::visible::visible;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// The longest line that a pipe takes whole.
@@ -24,6 +25,9 @@ fn write(before: &str, text: &str, patience: PollTimeout) {
     if !matches!(poll(&mut ready, patience), Ok(1..)) {
         return;
     }
+    // It may quote whatever somebody else wrote: a name, a file, a setting.
+    let lines: Vec<String> = text.split('\n').map(visible).collect();
+    let text = lines.join("\n");
     let line = format!("{before}idlewatch: {}\n", &text[..text.floor_char_boundary(LONGEST)]);
     let _ = stderr.lock().write_all(line.as_bytes());
 }

@@ -61,7 +61,7 @@ impl Session {
             self.drain();
         }
         self.sketch_the_end();
-        self.take_title_back();
+        self.take_title_back_at_last();
         self.flush();
         self.restore_screen();
         self.begin_line();
@@ -72,18 +72,17 @@ impl Session {
         // hangup for those who live on.
         bury(&self.monitor);
         self.finished = true;
-        let mut lost = None;
         let outcome = match (self.reason, self.ended) {
             (Some(reason), status) => Outcome::Ended(reason, status.unwrap_or(Status::Signal(Signal::KILL))),
             (None, Some(status)) => {
-                lost = self.lost_output();
-                let unaware = lost.is_some() && status == Status::Code(0);
+                self.records.lost_output = self.lost_output();
+                let unaware = self.records.lost_output.is_some() && status == Status::Code(0);
                 if unaware { Outcome::Ended(Reason::Error, status) } else { Outcome::Itself(status) }
             }
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         };
         self.report(&ended(outcome, exit));
-        self.records.last_words = lost.or_else(|| self.reason.and_then(|_| self.notes.take_unsaid()));
+        self.records.last_words = self.reason.and_then(|_| self.notes.take_unsaid());
         // Until the next run catches them, or we are gone, signals wait.
         let _ = Signals::hold_back();
         self.last_word |= self.signals.arrived().iter().any(|(signal, origin)| signal.ends() && *origin != Origin::Own);
@@ -229,10 +228,25 @@ impl Session {
         self.tell(Say::Warnings, Tone::Act, &format!("{what}: {}", names.join(", ")));
     }
 
+    /// Whatever the command was in the middle of, what is written to the terminal now is not a part of it.
+    fn cut_off_sequence(&mut self) {
+        if let (true, Some(screen)) = (self.modes.cut_off(), self.screen) {
+            self.sinks[screen].take(b"\x18");
+        }
+    }
+
+    fn take_title_back_at_last(&mut self) {
+        if self.notes.is_titled() {
+            self.cut_off_sequence();
+            self.take_title_back();
+        }
+    }
+
     /// Undoes the modes that the command left on.
     fn restore_screen(&mut self) {
         let undo = self.modes.undo();
         if let (Some(screen), false) = (self.screen, undo.is_empty()) {
+            self.cut_off_sequence();
             self.sinks[screen].take(&undo);
             self.flush();
         }
@@ -242,6 +256,9 @@ impl Session {
     fn begin_line(&mut self) {
         // Where the cursor is after the alternate screen only the terminal knows.
         let speaks = self.reason.is_some() && self.notes.says(Say::Warnings) && !self.modes.is_alternate();
+        if speaks {
+            self.cut_off_sequence();
+        }
         if let (true, false, Some(screen)) = (speaks, self.watcher.cursor().1 == 1, self.screen) {
             self.sinks[screen].take(b"\r\n");
             self.flush();

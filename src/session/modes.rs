@@ -49,6 +49,8 @@ pub struct Modes {
     now: State,
     /// What XTSAVE has put aside.
     saved: State,
+    /// The last bytes: a character may not be whole yet.
+    last: [u8; 3],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -90,14 +92,18 @@ enum Parser {
 
 impl Default for Modes {
     fn default() -> Self {
-        Self { parser: Parser::Ground, csi: Csi::default(), now: State::default(), saved: State::default() }
+        let (now, saved) = (State::default(), State::default());
+        Self { parser: Parser::Ground, csi: Csi::default(), now, saved, last: [0; 3] }
     }
 }
 
 impl Modes {
     /// Follows these bytes.
     pub fn follow(&mut self, bytes: &[u8]) {
-        let mut at = if self.is_between_sequences() { 0 } else { self.finish(bytes, 0) };
+        for byte in &bytes[bytes.len().saturating_sub(self.last.len())..] {
+            self.last = [self.last[1], self.last[2], *byte];
+        }
+        let mut at = if self.parser == Parser::Ground { 0 } else { self.finish(bytes, 0) };
         // What attributes are set before this place makes no difference after it, and a sequence before it is whole.
         let reset = last_reset(bytes);
         while at < reset {
@@ -164,9 +170,19 @@ impl Modes {
         self.now.unusual & bit(2004) != 0
     }
 
-    /// Whether something can be put in between without breaking a sequence.
+    /// Whether something can be put in between without breaking a sequence or a character.
     pub fn is_between_sequences(&self) -> bool {
-        self.parser == Parser::Ground
+        let [.., before, last] = self.last;
+        let (two, three, four) = (0xc0..=0xf7, 0xe0..=0xf7, 0xf0..=0xf7);
+        let follows = |byte: u8| byte & 0xc0 == 0x80;
+        let in_character = two.contains(&last)
+            || follows(last) && (three.contains(&before) || follows(before) && four.contains(&self.last[0]));
+        self.parser == Parser::Ground && !in_character
+    }
+
+    /// A sequence that was cut off is over. Says whether there was one, which the terminal has to be told too.
+    pub fn cut_off(&mut self) -> bool {
+        std::mem::take(&mut self.parser) != Parser::Ground
     }
 
     /// What has to be written to undo what was left on; nothing if nothing was.
@@ -200,10 +216,6 @@ impl Modes {
             if left {
                 text.push_str(undo);
             }
-        }
-        if !text.is_empty() && self.parser != Parser::Ground {
-            // Cut off in the middle of a sequence: end that first.
-            text.insert(0, '\x18');
         }
         text.into_bytes()
     }

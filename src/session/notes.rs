@@ -4,6 +4,8 @@
 //! the title and the bell, and the command's own title is put back afterwards. Without a terminal, a line on standard
 //! error.
 
+use std::collections::VecDeque;
+
 use owo_colors::{OwoColorize, Style};
 
 use crate::config::Say;
@@ -40,16 +42,31 @@ pub struct Notes {
     titles: bool,
     /// Our text stands in the title.
     titled: bool,
+    /// It is to be taken out as soon as the command is between two sequences.
+    titled_too_long: bool,
+    /// What is to be said as soon as it is.
+    held_back: VecDeque<(Tone, String)>,
     /// What was said in the title alone, and is gone with it.
     unsaid: Option<String>,
 }
+
+/// So much is held back. A command that ends no sequence at all is not told about for ever.
+const MOST_HELD_BACK: usize = 8;
 
 impl Notes {
     /// Says as much as was asked for.
     pub fn new(say: Say) -> Self {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        Self { say, colour: !set("NO_COLOR") && !dumb, titles: !dumb, titled: false, unsaid: None }
+        Self {
+            say,
+            colour: !set("NO_COLOR") && !dumb,
+            titles: !dumb,
+            titled: false,
+            titled_too_long: false,
+            held_back: VecDeque::new(),
+            unsaid: None,
+        }
     }
 
     /// Whether things of this weight are said.
@@ -80,20 +97,50 @@ impl Notes {
                 }
                 // The title goes on the terminal's own stack first, to be taken back from there.
                 let save = if self.titled { "" } else { "\x1b[22;2t" };
-                self.titled = true;
+                (self.titled, self.titled_too_long) = (true, false);
                 let short: String = text.chars().take(120).collect();
                 Some(format!("{save}\x1b]2;idlewatch: {short}\x1b\\\x07").into_bytes())
             }
         }
     }
 
+    /// Holds this back: the command is in the middle of a sequence, where nothing can be said.
+    pub fn hold_back(&mut self, tone: Tone, text: &str) {
+        if self.held_back.len() == MOST_HELD_BACK {
+            self.held_back.pop_front();
+        }
+        self.held_back.push_back((tone, text.to_owned()));
+    }
+
+    /// What was held back and can be said now.
+    pub fn next_held_back(&mut self) -> Option<(Tone, String)> {
+        self.held_back.pop_front()
+    }
+
     /// The last warning that had no line of its own, if there was one.
     pub fn take_unsaid(&mut self) -> Option<String> {
-        self.unsaid.take()
+        let held_back = self.held_back.iter().rfind(|(tone, _)| *tone == Tone::Warning);
+        held_back.map(|(_, text)| plain(text)).or(self.unsaid.take())
+    }
+
+    /// Our text has stood in the title long enough.
+    pub fn outlast_title(&mut self) {
+        self.titled_too_long = self.titled;
+    }
+
+    /// Whether our text stands in the title.
+    pub const fn is_titled(&self) -> bool {
+        self.titled
+    }
+
+    /// Whether our text has to go from the title.
+    pub const fn is_titled_too_long(&self) -> bool {
+        self.titled_too_long
     }
 
     /// Takes our text out of the title again; `own` is the command's, if it has set one since.
     pub fn take_back(&mut self, own: Option<&str>) -> Option<Vec<u8>> {
+        self.titled_too_long = false;
         if !std::mem::take(&mut self.titled) {
             return None;
         }
@@ -115,7 +162,7 @@ mod tests {
     use super::*;
 
     fn notes() -> Notes {
-        Notes { say: Say::Warnings, colour: false, titles: true, titled: false, unsaid: None }
+        Notes { colour: false, titles: true, ..Notes::new(Say::Warnings) }
     }
 
     #[test]

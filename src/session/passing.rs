@@ -55,6 +55,7 @@ impl Session {
             if self.sources[index].is_terminal() {
                 self.share_output();
                 self.modes.follow(bytes);
+                self.say_held_back();
                 if let Some(mut drawn) = self.drawn.take() {
                     drawn.add(bytes, self.modes.is_alternate(), self.screen_size());
                     self.drawn = Some(drawn);

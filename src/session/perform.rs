@@ -2,7 +2,6 @@
 
 use std::os::fd::AsFd;
 
-use super::events::Loss;
 use super::notes::{Room, Tone};
 use super::pty::Pty;
 use super::relay::Source;
@@ -46,7 +45,10 @@ impl Session {
             match to {
                 // The guards compare with what they see now.
                 State::Quiet => drop(self.hear_guards()),
-                State::Active => self.take_title_back(),
+                State::Active => {
+                    self.notes.outlast_title();
+                    self.say_held_back();
+                }
                 _ => {}
             }
         }
@@ -69,8 +71,13 @@ impl Session {
 
     /// Says what of the records was lost, if anything was.
     pub(super) fn tell_losses(&mut self) {
-        while let Some(Loss(what)) = self.records.next_loss() {
-            self.tell(Say::Warnings, Tone::Warning, &what);
+        while let Some(loss) = self.records.next_loss() {
+            if self.room() == Room::None {
+                // Not over what the command draws, where it would be gone with the title.
+                self.records.keep_loss(loss);
+            } else {
+                self.tell(Say::Warnings, Tone::Warning, &loss.0);
+            }
         }
     }
 
@@ -92,11 +99,21 @@ impl Session {
         }
         let room = self.room();
         if room != Room::NoTerminal && !self.modes.is_between_sequences() {
-            // In the middle of a sequence of the command's nothing can be said.
-            return;
+            return self.notes.hold_back(tone, text);
         }
         if let (Some(bytes), Some(screen)) = (self.notes.tell(tone, text, room), self.screen) {
             self.sinks[screen].take(&bytes);
+        }
+    }
+
+    /// Says what had to wait until the command is between two sequences, if it is.
+    pub(super) fn say_held_back(&mut self) {
+        while self.modes.is_between_sequences() {
+            if self.notes.is_titled_too_long() {
+                self.take_title_back();
+            }
+            let Some((tone, text)) = self.notes.next_held_back() else { return };
+            self.tell(Say::Warnings, tone, &text);
         }
     }
 

@@ -57,8 +57,12 @@ pub struct Records {
     tasks: Option<(Option<Mark>, TaskStats)>,
     /// Why the command was ended, where that could not be said while it ran.
     pub last_words: Option<String>,
+    /// What of the command's output was lost, which made an error of its success.
+    pub lost_output: Option<String>,
     /// What is still to be said about what was lost.
     losses: Vec<Loss>,
+    /// What of that could not be said over the command's screen.
+    kept: Vec<Loss>,
     says: bool,
     /// The socket, once the command runs.
     pub control: Option<Server>,
@@ -260,6 +264,11 @@ impl Records {
         self.losses.pop()
     }
 
+    /// This is to be said when the run is over.
+    pub fn keep_loss(&mut self, loss: Loss) {
+        self.kept.push(loss);
+    }
+
     /// Writes the last lines, and says on standard error what was lost.
     pub fn close(mut self) {
         if let Some(notify) = &mut self.notify {
@@ -282,14 +291,15 @@ impl Records {
 
     /// Says what could not be said over the command's screen.
     pub fn say_last_words(&mut self) {
-        if let Some(words) = self.last_words.take().filter(|_| self.says) {
+        let words = self.last_words.take().filter(|_| self.says);
+        for words in self.lost_output.take().into_iter().chain(words) {
             say(&words);
         }
     }
 
     /// Says what was lost while there is no session to say it.
     pub fn say_losses(&mut self) {
-        for Loss(what) in self.losses.drain(..) {
+        for Loss(what) in self.kept.drain(..).chain(self.losses.drain(..)) {
             if self.says {
                 say(&what);
             }

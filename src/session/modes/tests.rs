@@ -45,7 +45,7 @@ fn attributes_that_are_reset_later_make_no_difference_and_others_do() {
         ("\x1b[0m", "\x1b[?25h\x1b[>4m"),
         ("\x1b]0;title\x1b[m", "\x1b[?25h\x1b[>4m"),
         ("\x1b[m\x1b[7mx", "\x1b[?25h\x1b[>4m\x1b[m"),
-        ("\x1b[0m\x1b[3", "\x18\x1b[?25h\x1b[>4m"),
+        ("\x1b[0m\x1b[3", "\x1b[?25h\x1b[>4m"),
         ("\x1b[3m", "\x1b[?25h\x1b[>4m\x1b[m"),
     ] {
         assert_eq!(left_by(&(flood.clone() + end)), undo, "{end:?}");
@@ -99,7 +99,28 @@ fn exactly_what_was_left_on_is_undone() {
 }
 
 #[test]
-fn a_sequence_that_was_cut_off_is_ended_before_anything_is_undone() {
-    assert_eq!(left_by("\x1b[?25l\x1b[38;5"), "\x18\x1b[?25h");
-    assert_eq!(left_by("\x1b[38;5"), "");
+fn nothing_is_put_into_the_middle_of_a_sequence_or_a_character() {
+    let text = "a\x1b[1mé─🙂\x1b]0;title\x07ü";
+    let mut whole = vec![0];
+    for (at, part) in [("a", 1), ("\x1b[1m", 4), ("é", 2), ("─", 3), ("🙂", 4), ("\x1b]0;title\x07", 10), ("ü", 2)]
+    {
+        assert_eq!(at.len(), part);
+        whole.push(whole.last().unwrap() + part);
+    }
+    for step in 1..=4 {
+        let mut modes = Modes::default();
+        for (index, bytes) in text.as_bytes().chunks(step).enumerate() {
+            modes.follow(bytes);
+            let seen = index * step + bytes.len();
+            assert_eq!(modes.is_between_sequences(), whole.contains(&seen), "after {seen} bytes, {step} at a time");
+        }
+    }
+}
+
+#[test]
+fn a_sequence_that_was_cut_off_is_known_until_it_is_ended() {
+    let mut modes = Modes::default();
+    modes.follow(b"\x1b[?25l\x1b[38;5");
+    assert!(modes.cut_off() && !modes.cut_off());
+    assert_eq!(modes.undo(), b"\x1b[?25h");
 }
