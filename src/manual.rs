@@ -328,7 +328,7 @@ fn security() -> String {
 
 /// The example of a configuration file; a test reads it with the program.
 pub const EXAMPLE_FILE: &str = r#"idle = "10m"
-guard = ["cpu", "turn", "file:build.log"]
+guard = ["cpu", "io", "turn", "file:build.log"]
 nudge = ["go on"]
 quiet = false
 

@@ -44,7 +44,7 @@ impl Session {
         if let Event::StateChanged { to, .. } = event {
             match to {
                 // The guards compare with what they see now.
-                State::Quiet => drop(self.hear_guards()),
+                State::Quiet | State::Waiting => drop(self.hear_guards()),
                 State::Active => {
                     self.notes.outlast_title();
                     self.say_held_back();
@@ -156,7 +156,8 @@ impl Session {
     fn hear_guards(&mut self) -> Vec<Answer> {
         let sides = self.sources.iter().filter_map(Source::side);
         let terminals: Vec<u64> = self.pty.iter().chain(sides).filter_map(Pty::device).collect();
-        self.guards.ask(self.clock.now(), self.watcher.guards(), self.monitor.pid, &terminals)
+        let printed = self.records.tally.output;
+        self.guards.ask(self.clock.now(), self.watcher.guards(), self.monitor.pid, &terminals, printed)
     }
 
     fn ask_guards(&mut self) {

@@ -35,9 +35,12 @@ impl Reading {
             let told = policy.waiting.iter().find_map(|pattern| view.bottom(2).find_map(|row| pattern.find(row)));
             let question = told.map(str::to_owned).or_else(|| profile.and_then(|profile| profile.question(view)));
             let known = question.is_some();
-            let wait = match question.map(Wait::Question).or_else(|| wait(view)) {
-                Some(wait @ (Wait::Question(_) | Wait::Menu(..))) => Some(wait),
-                other => profile.and_then(|profile| profile.prompt(view)).map(Wait::Prompt).or(other),
+            let wait = match (question, wait(view)) {
+                // What is known of a question is its text. That it is a menu, into which nothing may be typed, is seen.
+                (Some(question), Some(Wait::Menu(_, row))) => Some(Wait::Menu(question, row)),
+                (Some(question), _) => Some(Wait::Question(question)),
+                (None, Some(wait @ (Wait::Question(_) | Wait::Menu(..)))) => Some(wait),
+                (None, other) => profile.and_then(|profile| profile.prompt(view)).map(Wait::Prompt).or(other),
             };
             Self { wait, known, turn }
         })
@@ -69,7 +72,7 @@ impl Reading {
             (None, _) => return begun(),
         };
         match wait {
-            Wait::Question(_) if self.known => Some(clocks.progress + ASKED),
+            Wait::Question(_) | Wait::Menu(..) if self.known => Some(clocks.progress + ASKED),
             Wait::Menu(_, row) => {
                 let rest = sight.rests_below(*row).unwrap_or_default();
                 Some((clocks.progress + ASKED).max(rest))

@@ -229,6 +229,9 @@ fn menu(view: View<'_>) -> Option<Wait> {
             return Some(Wait::Question(text.to_owned()));
         }
     }
+    if let Some(offer) = choices.last().filter(|row| offers_keys(row)) {
+        return Some(Wait::Menu((*offer).to_owned(), last));
+    }
     if let Some(step) = open_step(&choices, &view.rows[last]) {
         return Some(Wait::Question(step.to_owned()));
     }
@@ -283,16 +286,19 @@ fn ordinal(text: &str) -> Option<u32> {
     matches!(mark, '.' | ')' | ':' | ']').then(|| text[..end].parse().ok()).flatten()
 }
 
-/// A row that says which keys choose.
+/// A row that says which keys choose. What a key does while a turn is in progress is no choice.
 fn names_keys(row: &str) -> bool {
     let lower = row.to_lowercase();
-    let keys = lower.contains("enter")
-        || lower.contains('⏎')
-        || lower.contains('↑')
-        || lower.contains("esc")
-        || lower.contains("tab")
-        || lower.contains("arrow");
-    keys && ["select", "confirm", "submit", "navigate", "choose", "toggle"].iter().any(|verb| lower.contains(verb))
+    let keys = ["enter", "⏎", "↑", "esc", "tab", "arrow"].iter().filter(|key| lower.contains(**key)).count();
+    let chooses = ["select", "confirm", "submit", "navigate", "choose", "toggle"];
+    let cancels = lower.contains("esc to cancel") && keys > 1;
+    keys > 0 && (cancels || chooses.iter().any(|verb| lower.contains(verb)))
+}
+
+/// `Enter to go on · Esc to cancel`, at the very bottom: an answer is wanted, and these are the only two.
+fn offers_keys(row: &str) -> bool {
+    let lower = row.to_lowercase();
+    lower.starts_with("enter to ") && lower.contains("esc to cancel")
 }
 
 /// Signs that end a prompt.
@@ -404,6 +410,20 @@ mod tests {
             "  Would you like to run it?\n› 1. Yes (y)\n  2. No (esc)\n  Press enter to confirm or esc to cancel",
         ] {
             assert!(matches!(look(screen, false), Some(Wait::Menu(..) | Wait::Question(_))), "{screen:?}");
+        }
+    }
+
+    #[test]
+    fn a_menu_is_told_by_its_keys() {
+        for screen in [
+            " Do you want to proceed?\n ❯ No\n   Yes\n\n Esc to cancel · Tab to amend",
+            "  It cannot be checked here\n\n  Enter to stay · shift+Tab to leave and stop · Esc to cancel",
+        ] {
+            assert!(matches!(look(screen, false), Some(Wait::Menu(..))), "{screen:?}: {:?}", look(screen, false));
+        }
+        for screen in ["✻ Thinking… (esc to cancel, 3s)\n> one\n  two", "> a\n  b\n  esc to interrupt · tab to queue"]
+        {
+            assert_eq!(look(screen, false), None, "{screen:?}");
         }
     }
 

@@ -1,8 +1,11 @@
 //! Who speaks for a silent command, with real processes.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::Duration;
 
-use crate::support::{Run, state, stderr, until, until_gone};
+use crate::support::{Run, has, state, stderr, until, until_gone};
 
 #[test]
 fn a_silent_command_that_works_lives_until_the_cap() {
@@ -37,6 +40,37 @@ fn processes_that_come_and_go_and_bytes_that_move_speak_for_a_silent_command() {
         let output = Run::sh(&["--idle", "2s", "-v", "--guard", guard], script).output();
         assert_eq!(output.status.code(), Some(0), "{guard}: {}", stderr(&output));
         assert!(stderr(&output).contains(says), "{guard}: {}", stderr(&output));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_answer_that_streams_in_over_the_network_speaks_for_a_silent_command() {
+    if !has("python3") {
+        return;
+    }
+    // Received in a way that the counters of a process leave out.
+    let client =
+        "import socket, sys\ns = socket.create_connection(('127.0.0.1', int(sys.argv[1])))\nwhile s.recv(4096): pass";
+    for (streams, code) in [(true, 0), (false, 121)] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port().to_string();
+        let server = std::thread::spawn(move || {
+            let (mut client, _) = listener.accept().unwrap();
+            // Three times the limit, then it is done.
+            for _ in 0..if streams { 120 } else { 0 } {
+                client.write_all(&[b'x'; 200]).unwrap();
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            if !streams {
+                // Until the client is ended.
+                let _ = client.read(&mut [0]);
+            }
+        });
+        let output = Run::new(&["--idle", "2s", "-v"], &["python3", "-c", client, &port]).output();
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert_eq!(stderr(&output).contains("its processes received"), streams, "{}", stderr(&output));
+        server.join().unwrap();
     }
 }
 

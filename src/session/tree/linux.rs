@@ -1,6 +1,6 @@
 //! The process tree from /proc, and signals that cannot hit a process that has taken over an id.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::fs;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -130,11 +130,12 @@ pub fn device_of(pid: i32, fd: u64) -> std::io::Result<Option<u64>> {
     fs::metadata(path).map(|metadata| Some(metadata.rdev()))
 }
 
-pub fn bytes_moved(root: i32) -> Option<u64> {
-    let family = descendants(root)?;
-    let moved: Vec<u64> = family.iter().filter_map(|process| moved(process.pid)).collect();
+pub use super::traffic::received as bytes_received;
+
+pub fn bytes_moved(root: i32) -> Option<HashMap<(i32, u64), u64>> {
+    let moved = |process: &Process| Some(((process.pid, process.started), moved(process.pid)?));
     // Denied for processes of other users; if for all of them, nothing is known.
-    (!moved.is_empty()).then(|| moved.iter().sum())
+    Some(descendants(root)?.iter().filter_map(moved).collect::<HashMap<_, _>>()).filter(|all| !all.is_empty())
 }
 
 fn moved(pid: i32) -> Option<u64> {

@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod traffic;
+#[cfg(target_os = "linux")]
 use linux as system;
 
 #[cfg(not(target_os = "linux"))]
@@ -10,6 +12,7 @@ mod other;
 #[cfg(not(target_os = "linux"))]
 use other as system;
 
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fmt;
 use std::time::Duration;
@@ -93,7 +96,14 @@ pub fn work(root: i32, terminals: &[u64]) -> Option<[Work; 2]> {
 #[cfg(target_os = "linux")]
 pub use linux::device_of;
 
-/// The bytes that the descendants of `root` have read and written. None where it cannot be told.
-pub fn bytes_moved(root: i32) -> Option<u64> {
+/// The bytes that each descendant of `root` has read and written, by its id and when it started. None where it cannot be
+/// told.
+pub fn bytes_moved(root: i32) -> Option<HashMap<(i32, u64), u64>> {
     system::bytes_moved(root)
+}
+
+/// The bytes that each network connection of the descendants of `root` has received, by a number of its own. None where
+/// it cannot be told.
+pub fn bytes_received(root: i32) -> Option<HashMap<u64, u64>> {
+    system::bytes_received(root)
 }

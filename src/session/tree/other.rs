@@ -1,5 +1,6 @@
 //! Where there is no /proc: the tree is unknown, and only the process group can be signalled.
 
+use std::collections::HashMap;
 use std::ffi::CStr;
 
 use super::{Process, Work};
@@ -27,6 +28,10 @@ pub fn work(_root: i32, _terminals: &[u64]) -> Option<[Work; 2]> {
     None
 }
 
-pub fn bytes_moved(_root: i32) -> Option<u64> {
+pub fn bytes_moved(_root: i32) -> Option<HashMap<(i32, u64), u64>> {
+    None
+}
+
+pub fn bytes_received(_root: i32) -> Option<HashMap<u64, u64>> {
     None
 }
