@@ -8,6 +8,9 @@
 //! due, or a command that says something at every signal would never get to the last. And if it ends in that time, the
 //! signal is why, whatever it has printed. Progress after that time is a command that works on: it is let off, and the
 //! next episode begins on the first rung. So is one that asks its user about the signal.
+//!
+//! A key is pressed to make room for what comes after it: Esc takes an agent out of a request that hangs, so that a nudge
+//! is read at all. What the command shows of that ends no episode before the next key or nudge was typed.
 
 use std::time::Duration;
 
@@ -54,6 +57,8 @@ struct Episode {
     prompt: Option<Moment>,
     /// The last signal that was sent and may end the command.
     signaled: Option<Signaled>,
+    /// The step that a key was pressed for.
+    prepared: Option<usize>,
 }
 
 /// The command was told to end, and the ladder goes on.
@@ -141,9 +146,13 @@ impl Ladder {
         while self.nudge.is_none() && self.asked.is_none() && self.fate.is_none() && self.step(situation, actions) {}
     }
 
-    /// What there are steps left about, if all that speaks against them are the command's last words.
+    /// What there are steps left about, if all that speaks against them are the command's last words, or what it shows of
+    /// a key.
     fn unfinished(&self, situation: &Situation<'_>) -> Option<Reason> {
         let episode = self.episode.as_ref()?;
+        if episode.prepared.is_some_and(|step| episode.step <= step) {
+            return Some(episode.trouble);
+        }
         let last_words = episode.signaled.is_some_and(|signaled| situation.since < signaled.until);
         let steps_left = episode.step < situation.steps(episode.trouble).len();
         (last_words && steps_left && !situation.asks_person()).then_some(episode.trouble)
@@ -158,8 +167,9 @@ impl Ladder {
             _ => {
                 self.end_episode(actions);
                 let guarding = Guarding::default();
-                let (looked, prompt, signaled) = (None, None, None);
-                self.episode = Some(Episode { trouble, step: 0, due: now, guarding, looked, prompt, signaled });
+                let (looked, prompt, signaled, prepared) = (None, None, None, None);
+                self.episode =
+                    Some(Episode { trouble, step: 0, due: now, guarding, looked, prompt, signaled, prepared });
             }
         }
     }
@@ -223,6 +233,10 @@ impl Ladder {
                 // What somebody has begun is theirs to submit.
                 let failed = situation.draft.then_some(BEGUN).map(str::to_owned);
                 if failed.is_none() {
+                    let types = |step: &Step| matches!(step, Step::Key(_) | Step::Nudge(_));
+                    let mut after = situation.steps(trouble).iter().enumerate().skip(episode.step + 1);
+                    let next = after.find(|(_, step)| !matches!(step, Step::Wait(_)));
+                    episode.prepared = next.filter(|(_, step)| types(step)).map(|(index, _)| index);
                     actions.push(Action::Type(key.bytes().to_vec()));
                 }
                 actions.push(Action::Report(Event::Nudged { text: step.to_string(), failed }));

@@ -1,6 +1,6 @@
 //! What is typed into a silent command, and when nothing is, in made-up time.
 
-use idlewatch::watch::{Event, Known, Look, Observation, parse_ladder};
+use idlewatch::watch::{Event, Known, Look, Observation, Order, parse_ladder};
 
 use crate::watch_policy::{first_signal, nudging};
 use crate::watched::{Watched, seconds};
@@ -47,6 +47,45 @@ fn a_turn_that_hangs_is_nudged_although_the_program_listens_to_its_user() {
     watched.prints("\x1b[2J\x1b[Hhello\r\n\r\n✻ Thinking…\r\n\r\n❯ \r\n  esc to interrupt\x1b[A\r\x1b[2C");
     watched.passes(seconds(61));
     assert_eq!(watched.typed.first(), Some(&(seconds(60), b"please go on".to_vec())), "{:?}", watched.states());
+}
+
+#[test]
+fn what_a_key_makes_room_for_is_typed_although_the_screen_has_changed() {
+    let ladder = "warn,key:esc,wait:3s,nudge:please go on,wait:30s,stop";
+    for (attended, typed) in [(true, false), (false, false), (true, true)] {
+        let mut watched = Watched::with(|policy| {
+            policy.ladders.idle = parse_ladder(ladder).unwrap();
+            policy.nudges.most = 1;
+            policy.profile = idlewatch::profiles::by_name("claude");
+        });
+        watched.finds(Look { line_mode: Known::No, ..Look::default() }).observes(&Observation::Attended(attended));
+        watched.prints("\x1b[2J\x1b[Hhello\r\n\r\n✻ Thinking…\r\n\r\n❯ \r\n  esc to interrupt\x1b[A\r\x1b[2C");
+        watched.passes(seconds(61));
+        assert_eq!(watched.typed, [(seconds(60), b"\x1b".to_vec())]);
+        watched.prints(
+            "\x1b[2J\x1b[Hhello\r\n\r\n  Interrupted · What should it do instead?\r\n\r\n❯ \r\n\x1b[A\r\x1b[2C",
+        );
+        if typed {
+            watched.types("no, leave it");
+        }
+        watched.passes(seconds(3));
+        let nudged = watched.typed.iter().any(|(_, bytes)| bytes == b"please go on");
+        assert_eq!(nudged, !typed, "{:?}", watched.typed);
+    }
+}
+
+#[test]
+fn nothing_is_typed_into_a_menu_that_a_profile_knows_as_a_question() {
+    let mut watched = Watched::with(|policy| policy.profile = idlewatch::profiles::by_name("claude"));
+    watched.finds(Look { line_mode: Known::No, ..Look::default() });
+    watched
+        .prints("\x1b[2J\x1b[HDo you want to proceed?\r\n ❯ 1. Yes\r\n   2. No\r\n\r\n Esc to cancel")
+        .passes(seconds(5));
+    assert!(watched.evidence().contains("Do you want to proceed?"), "{}", watched.evidence());
+    watched.observes(&Observation::Told(Order::Nudge("please go on".to_owned()))).passes(seconds(5));
+    assert_eq!(watched.typed, []);
+    let refused = |event: &Event| matches!(event, Event::Nudged { failed: Some(why), .. } if why.contains("menu"));
+    assert!(watched.events.iter().any(|(_, event)| refused(event)), "{:?}", watched.events);
 }
 
 #[test]
