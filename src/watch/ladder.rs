@@ -138,7 +138,8 @@ impl Ladder {
         if self.held.is_some_and(|held| now < held) {
             return;
         }
-        let Some(trouble) = situation.trouble().or_else(|| self.unfinished(situation)) else {
+        let trouble = self.prepared().or_else(|| situation.trouble()).or_else(|| self.unfinished(situation));
+        let Some(trouble) = trouble else {
             self.end_episode(actions);
             return;
         };
@@ -146,13 +147,15 @@ impl Ladder {
         while self.nudge.is_none() && self.asked.is_none() && self.fate.is_none() && self.step(situation, actions) {}
     }
 
-    /// What there are steps left about, if all that speaks against them are the command's last words, or what it shows of
-    /// a key.
+    /// What a key was pressed about, while what it was pressed for is still to be typed.
+    fn prepared(&self) -> Option<Reason> {
+        let is_prepared = |episode: &&Episode| episode.prepared.is_some_and(|step| episode.step <= step);
+        self.episode.as_ref().filter(is_prepared).map(|episode| episode.trouble)
+    }
+
+    /// What there are steps left about, if all that speaks against them are the command's last words.
     fn unfinished(&self, situation: &Situation<'_>) -> Option<Reason> {
         let episode = self.episode.as_ref()?;
-        if episode.prepared.is_some_and(|step| episode.step <= step) {
-            return Some(episode.trouble);
-        }
         let last_words = episode.signaled.is_some_and(|signaled| situation.since < signaled.until);
         let steps_left = episode.step < situation.steps(episode.trouble).len();
         (last_words && steps_left && !situation.asks_person()).then_some(episode.trouble)
