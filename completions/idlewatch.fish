@@ -46,10 +46,11 @@ opencode\t''
 aider\t''
 auto\t''
 none\t''"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l guard -d 'What may defer: cpu, io, children, turn, file:PATH or cmd:SHELL (may be repeated)' -r -f -a "cpu\t''
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l guard -d 'What may defer: cpu, net, turn, io, children, file:PATH or cmd:SHELL (may be repeated)' -r -f -a "cpu\t''
+net\t''
+turn\t''
 io\t''
 children\t''
-turn\t''
 file:\t''
 cmd:\t''"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge -d 'Type this into a silent command and submit it (may be repeated: one after the other)' -r

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::exit::Reason;
+use crate::signal::Signal;
 
 /// An error with the exit status it ends the program with.
 #[derive(Debug)]
@@ -27,6 +28,17 @@ impl Error {
         Self { message: message.into(), code: Reason::Error.code() }
     }
 
+    /// A signal told us to end before there was a command to pass it on to.
+    pub fn told(signal: Signal, message: impl Into<String>) -> Self {
+        let code = u8::try_from(128 + signal.number()).unwrap_or(Reason::Error.code());
+        Self { message: message.into(), code }
+    }
+
+    /// The time was over before there was a command.
+    pub fn late(message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: Reason::Timeout.code() }
+    }
+
     /// The command was not found.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: Reason::NotFound.code() }
@@ -45,7 +57,7 @@ impl Error {
 
     /// Why a run ends with this.
     pub fn reason(&self) -> Reason {
-        let all = [Reason::NotFound, Reason::CannotRun];
+        let all = [Reason::NotFound, Reason::CannotRun, Reason::Timeout];
         all.into_iter().find(|reason| reason.code() == self.code).unwrap_or(Reason::Error)
     }
 

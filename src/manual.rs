@@ -19,7 +19,7 @@ pub fn replay_sections() -> String {
                  been ended there, why, and with which exit status; with --json that is the event signaled, to 0 processes. \
                  What is done is what a run does where nothing else was said and nobody is at the terminal: it warns, and \
                  then ends the command. The recording goes on all the same. Of the guards only turn is asked, since it \
-                 looks at nothing but the screen; cpu, io, children, file: and cmd: look at processes and files that are \
+                 looks at nothing but the screen; cpu, net, io, children, file: and cmd: look at processes and files that are \
                  gone, and might have deferred the end.";
     let found = format!(".SH \"WHAT IS PRINTED\"\n{}\n", escape(found));
     let environment = ".SH ENVIRONMENT\nLimits, detection and the profile are taken from the same variables and the same \
@@ -328,7 +328,7 @@ fn security() -> String {
 
 /// The example of a configuration file; a test reads it with the program.
 pub const EXAMPLE_FILE: &str = r#"idle = "10m"
-guard = ["cpu", "io", "turn", "file:build.log"]
+guard = ["cpu", "net", "turn", "file:build.log"]
 nudge = ["go on"]
 quiet = false
 

@@ -36,7 +36,7 @@ pub(super) fn profiles() -> Vec<&'static str> {
 }
 
 pub(super) fn guards() -> Vec<&'static str> {
-    ["cpu", "io", "children", "turn", "file:", "cmd:"].to_vec()
+    ["cpu", "net", "turn", "io", "children", "file:", "cmd:"].to_vec()
 }
 
 pub(super) fn reasons() -> Vec<&'static str> {

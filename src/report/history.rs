@@ -1,13 +1,13 @@
 //! The history: one line for each run that has ended, in a file of its owner's.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nix::fcntl::{AT_FDCWD, Flock, FlockArg, OFlag, openat, renameat};
+use nix::fcntl::{AT_FDCWD, OFlag, openat, renameat};
 use nix::sys::stat::Mode;
 use serde::{Deserialize, Serialize};
 
@@ -169,14 +169,15 @@ fn open(folder: &File, name: &str, flags: OFlag) -> io::Result<File> {
     Ok(file)
 }
 
-fn lock(mut file: File) -> io::Result<Flock<File>> {
+/// Locks it until it is closed.
+fn lock(file: File) -> io::Result<File> {
     const STEP: Duration = Duration::from_millis(2);
     let mut waited = Duration::ZERO;
     loop {
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(lock) => return Ok(lock),
-            Err((back, nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR)) if waited < PATIENCE => file = back,
-            Err((_, error)) => return Err(error.into()),
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if waited < PATIENCE => {}
+            Err(error) => return Err(error.into()),
         }
         std::thread::sleep(STEP);
         waited += STEP;

@@ -73,7 +73,10 @@ impl Session {
         bury(&self.monitor);
         self.finished = true;
         let outcome = match (self.reason, self.ended) {
-            (Some(reason), status) => Outcome::Ended(reason, status.unwrap_or(Status::Signal(Signal::KILL))),
+            (Some(reason), status) => {
+                self.records.lost_output = self.untaken_output();
+                Outcome::Ended(reason, status.unwrap_or(Status::Signal(Signal::KILL)))
+            }
             (None, Some(status)) => {
                 self.records.lost_output = self.lost_output();
                 let unaware = self.records.lost_output.is_some() && status == Status::Code(0);
@@ -81,6 +84,10 @@ impl Session {
             }
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         };
+        self.mind_shells();
+        for step in self.shells.unfinished() {
+            self.report(&Event::Ran { shell: step.text, status: step.status });
+        }
         self.report(&ended(outcome, exit));
         self.records.last_words = self.reason.and_then(|_| self.notes.take_unsaid());
         // Until the next run catches them, or we are gone, signals wait.
@@ -198,6 +205,13 @@ impl Session {
         let errors = self.sources.iter().any(|source| source.sink == index && source.stream == Stream::Stderr);
         let name = if errors { "error" } else { "output" };
         Some(format!("cannot write to standard {name}: {}", error.desc()))
+    }
+
+    /// What of the output nobody has taken, in words.
+    fn untaken_output(&self) -> Option<String> {
+        let sinks = self.sinks.iter().enumerate().filter(|(index, _)| self.screen != Some(*index));
+        let left: usize = sinks.map(|(_, sink)| sink.left()).sum();
+        (left > 0).then(|| format!("{left} bytes of output are lost: whoever reads it has stopped"))
     }
 
     /// Ends whoever of the tree is left, and says who could not be ended.

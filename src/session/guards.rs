@@ -5,7 +5,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -18,13 +17,11 @@ const BUSY_DRAWING: f64 = 0.45;
 /// For processes that do not have it, such as the tools of an agent: asleep they use nothing, at work 28 % and more,
 /// on a machine with four times as many busy processes as cores.
 const BUSY: f64 = 0.05;
-/// Bytes a second that are work, for a command that draws. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s
-/// and more.
-const TRANSFER_DRAWING: f64 = 500_000.0;
-/// For one that prints nothing, and for what is received, whatever is drawn. Hung agents without a terminal moved at most
-/// 70 B/s; `claude -p` that called a tool every six seconds 4.6 kB/s, an answer that is streamed at an ordinary pace brings
-/// more.
-const TRANSFER: f64 = 1000.0;
+/// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more.
+const TRANSFER: f64 = 500_000.0;
+/// Bytes a second that are received and are work. Agents that hung received nothing, and what keeps a connection open is
+/// some ten bytes a second; an answer that is streamed at an ordinary pace is a thousand and more.
+const RECEIVED: f64 = 100.0;
 /// Rates over less than this say nothing, and a command is not ended on nothing.
 const SHORTEST: Duration = Duration::from_millis(200);
 const MEASURING: &str = "its work is still being measured";
@@ -35,20 +32,11 @@ const MOST_ENTRIES: usize = 10_000;
 #[derive(Debug, Default)]
 pub struct Guards {
     cpu: Option<(Moment, [Work; 2])>,
-    io: Option<(Moment, Moved)>,
+    io: Option<(Moment, u64)>,
+    /// What each connection had received.
+    net: Option<(Moment, HashMap<u64, u64>)>,
     family: Option<HashSet<(i32, u64)>>,
     files: Vec<(PathBuf, Option<Mark>)>,
-}
-
-/// What was read, written and received by a moment.
-#[derive(Debug, Default)]
-struct Moved {
-    /// By each process.
-    by: HashMap<(i32, u64), u64>,
-    /// By each connection.
-    received: HashMap<u64, u64>,
-    /// What the command had printed by then.
-    printed: u64,
 }
 
 /// What a file or a folder looks like.
@@ -61,20 +49,20 @@ struct Mark {
 
 impl Guards {
     /// What these guards say of the processes below `root`. Shell commands are not asked here.
-    /// `terminals` are the device numbers of the command's terminals, `printed` how much it has printed so far.
+    /// `terminals` are the device numbers of the command's terminals.
     pub fn ask<'g>(
         &mut self,
         now: Moment,
         guards: impl Iterator<Item = &'g Guard>,
         root: i32,
         terminals: &[u64],
-        printed: u64,
     ) -> Vec<Answer> {
         guards
             .filter_map(|guard| {
                 let speaks = match guard {
                     Guard::Cpu => self.cpu(now, root, terminals),
-                    Guard::Io => self.io(now, root, printed),
+                    Guard::Io => self.io(now, root),
+                    Guard::Net => self.net(now, root),
                     Guard::Children => self.children(root),
                     Guard::File(path) => self.file(path),
                     Guard::Turn | Guard::Command(_) => return None,
@@ -100,35 +88,38 @@ impl Guards {
         })
     }
 
-    /// Of those only that were there before as well: to start a process or a connection moves bytes too, and a hung
-    /// script may do that for ever.
-    fn io(&mut self, now: Moment, root: i32, printed: u64) -> Option<String> {
-        let (by, received) = (tree::bytes_moved(root), tree::bytes_received(root));
-        if by.is_none() && received.is_none() {
-            return None;
+    fn io(&mut self, now: Moment, root: i32) -> Option<String> {
+        let moved = tree::bytes_moved(root)?;
+        let (then, before) = *self.io.get_or_insert((now, moved));
+        let (wall, bytes) = (now.since(then), moved.saturating_sub(before));
+        if wall < SHORTEST {
+            return Some(MEASURING.to_owned());
         }
-        let moved = Moved { by: by.unwrap_or_default(), received: received.unwrap_or_default(), printed };
-        let Some((then, before)) = &self.io else {
-            self.io = Some((now, moved));
+        self.io = Some((now, moved));
+        #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
+        let rate = bytes as f64 / wall.as_secs_f64();
+        (rate >= TRANSFER)
+            .then(|| format!("its processes read and wrote {:.0} KiB/s in the last {}", rate / 1024.0, span(wall)))
+    }
+
+    /// An agent without a terminal prints nothing while it works, and what it does costs it next to nothing; but the model
+    /// answers. Only connections that were there before count: to open one brings bytes too, and whoever tries again for
+    /// ever does that.
+    fn net(&mut self, now: Moment, root: i32) -> Option<String> {
+        let received = tree::bytes_received(root)?;
+        let Some((then, before)) = &self.net else {
+            self.net = Some((now, received));
             return Some(MEASURING.to_owned());
         };
         let wall = now.since(*then);
         if wall < SHORTEST {
             return Some(MEASURING.to_owned());
         }
+        let bytes = growth(before, &received);
+        self.net = Some((now, received));
         #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
-        let rate = |bytes: u64| bytes as f64 / wall.as_secs_f64();
-        let (both, received) = (rate(growth(&before.by, &moved.by)), rate(growth(&before.received, &moved.received)));
-        let much = if before.printed == printed { TRANSFER } else { TRANSFER_DRAWING };
-        self.io = Some((now, moved));
-        let words = |what: &str, rate: f64| {
-            format!("its processes {what} {:.0} KiB/s in the last {}", rate / 1024.0, span(wall))
-        };
-        if both >= much {
-            Some(words("read and wrote", both))
-        } else {
-            (received >= TRANSFER).then(|| words("received", received))
-        }
+        let rate = bytes as f64 / wall.as_secs_f64();
+        (rate >= RECEIVED).then(|| format!("its processes received {bytes} bytes in the last {}", span(wall)))
     }
 
     fn children(&mut self, root: i32) -> Option<String> {
@@ -159,8 +150,8 @@ impl Guards {
 }
 
 /// By how much those that were there before have grown.
-fn growth<K: Eq + Hash>(before: &HashMap<K, u64>, now: &HashMap<K, u64>) -> u64 {
-    let grown = |(key, bytes): (&K, &u64)| bytes.saturating_sub(*before.get(key).unwrap_or(bytes));
+fn growth(before: &HashMap<u64, u64>, now: &HashMap<u64, u64>) -> u64 {
+    let grown = |(key, bytes): (&u64, &u64)| bytes.saturating_sub(*before.get(key).unwrap_or(bytes));
     now.iter().map(grown).sum()
 }
 
@@ -217,11 +208,11 @@ mod tests {
 
     fn says(guards: &mut Guards, now: u64, guard: &Guard) -> Option<String> {
         let own = i32::try_from(std::process::id()).unwrap();
-        guards.ask(at(now), [guard].into_iter(), own, &[], 0).pop().unwrap().speaks
+        guards.ask(at(now), [guard].into_iter(), own, &[]).pop().unwrap().speaks
     }
 
     #[test]
-    fn what_has_just_begun_has_moved_nothing_yet() {
+    fn a_connection_that_was_just_opened_has_received_nothing_yet() {
         let (before, now) = (HashMap::from([(1, 500), (2, 70)]), HashMap::from([(1, 900), (3, 4000)]));
         assert_eq!(growth(&before, &now), 400);
     }

@@ -410,7 +410,12 @@ impl Session {
         match (signal, origin) {
             // What we have sent ourselves.
             (_, Origin::Own) => {}
-            (Signal::CHLD, Origin::Kernel) => self.mind_shells(),
+            (Signal::CHLD, Origin::Kernel) => {
+                self.mind_shells();
+                self.monitor.keep_awake();
+            }
+            // For a read or a write of ours from the background, which the command has made its own of.
+            (Signal::TTIN | Signal::TTOU, Origin::Kernel) => {}
             (Signal::WINCH, Origin::Kernel) => self.resize(),
             (Signal::CONT, _) => self.continued(),
             (Signal::HUP, _) if self.terminal.as_ref().is_some_and(Terminal::is_gone) => {

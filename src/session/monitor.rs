@@ -85,6 +85,57 @@ impl Monitor {
     }
 }
 
+/// Why the command was not waited for any longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interruption {
+    /// A signal told us to end.
+    Told(Signal),
+    /// Its time is over before it has begun.
+    Late,
+}
+
+impl Monitor {
+    /// Waits until it is known whether the command was started: mostly a moment, but a program may lie on a disk that does
+    /// not answer. Every signal is blocked.
+    pub fn first_news(&self, limit: Option<Duration>) -> Result<Option<News>, Interruption> {
+        let clock = Clock::start();
+        loop {
+            let mut fds = [PollFd::new(self.link.as_fd(), PollFlags::POLLIN)];
+            if poll(&mut fds, PollTimeout::from(NEXT_LOOK)).is_ok_and(|ready| ready > 0) {
+                return Ok(self.link.next_news());
+            }
+            self.keep_awake();
+            if let Some(signal) = signals::told_to_end() {
+                return Err(Interruption::Told(signal));
+            }
+            if limit.is_some_and(|limit| clock.now().since_start() >= limit) {
+                return Err(Interruption::Late);
+            }
+        }
+    }
+
+    /// Ends it with everything that it has started, and what it has left to us, without waiting for what cannot be ended.
+    pub fn abandon(&self) {
+        let own = i32::try_from(std::process::id()).unwrap_or(0);
+        for _ in 0..100 {
+            tree::signal_all(own, self.pid, Signal::KILL);
+            // SAFETY: no status is asked for.
+            while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
+            if tree::descendants(own).is_none_or(|left| left.is_empty()) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Lets it go on should somebody have stopped it: who means the command has to stop the command.
+    pub fn keep_awake(&self) {
+        if tree::is_stopped(self.pid) {
+            let _ = send(self.pid, Signal::CONT);
+        }
+    }
+}
+
 /// Ends this process without running anything that belongs to idlewatch.
 fn leave() -> ! {
     // SAFETY: _exit does not return and runs no code of ours.
@@ -94,15 +145,19 @@ fn leave() -> ! {
 impl Watchman {
     fn run(&mut self, outer: Option<&(OwnedFd, Termios)>) {
         tree::adopt_orphans();
-        if let Err(error) = self.start() {
-            self.link.report(News::Failed(error.raw_os_error().unwrap_or(libc::EIO)));
-            return;
-        }
+        tree::go_on_without_parent();
+        // Before there is a command that would have to be ended for want of a descriptor.
+        let children = match UnixStream::pair().and_then(|children| self.start().map(|()| children)) {
+            Ok(children) => children,
+            Err(error) => {
+                return self.link.report(News::Failed(error.raw_os_error().unwrap_or(libc::EIO)));
+            }
+        };
         // At once: idlewatch has things to do of its own meanwhile.
         self.link.report(News::Started { pid: self.child, group: self.group });
-        self.let_go(outer);
+        self.let_go(outer, &children);
         tree::take_name(c"iw-monitor");
-        let Ok(children) = child_signals() else { return self.end_everything(outer) };
+        let Ok(children) = child_signals(children) else { return self.end_everything(outer) };
         loop {
             let alone = self.reap();
             let wait = self.rouse();
@@ -160,11 +215,12 @@ impl Watchman {
 
     /// Closes everything that this process does not need itself. It has a copy of whatever idlewatch and the command
     /// hold, and a pipe or a terminal that is still open here would never end there.
-    fn let_go(&self, outer: Option<&(OwnedFd, Termios)>) {
+    fn let_go(&self, outer: Option<&(OwnedFd, Termios)>, children: &(UnixStream, UnixStream)) {
         let terminal = self.newcomer.terminal.as_ref().map(AsRawFd::as_raw_fd);
         let outer = outer.map(|(fd, _)| fd.as_raw_fd());
         let link = Some(self.link.as_fd().as_raw_fd());
-        let mut keep = [link, terminal, outer];
+        let (read, write) = (Some(children.0.as_raw_fd()), Some(children.1.as_raw_fd()));
+        let mut keep = [link, terminal, outer, read, write];
         // Those that are not there come first.
         keep.sort_unstable();
         let missing = keep.iter().filter(|fd| fd.is_none()).count();
@@ -274,8 +330,7 @@ impl Watchman {
 }
 
 /// SIGCHLD, turned into something `poll` can see.
-fn child_signals() -> io::Result<UnixStream> {
-    let (read, write) = UnixStream::pair()?;
+fn child_signals((read, write): (UnixStream, UnixStream)) -> io::Result<UnixStream> {
     signal_hook::low_level::pipe::register(libc::SIGCHLD, write)?;
     let mut child = SigSet::empty();
     child.add(Nix::SIGCHLD);

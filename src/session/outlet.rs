@@ -10,8 +10,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::stat::{FileStat, fstat};
 
 use super::sink::Sink;
+use super::terminal::STANDARD;
 
 /// How long a reader that is behind, or about to come, may take for the last lines of a run.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -73,6 +75,13 @@ impl Outlet {
             Existing::Overwrite => options.write(true).truncate(false),
         };
         let file = options.create(true).mode(0o600).custom_flags(FLAGS).open(path)?;
+        if let Some(ours) = standard_stream(&file) {
+            // Each of two open files has a place of its own in it, and one would write over the other.
+            return match existing {
+                Existing::Append => Self::stream(ours),
+                Existing::Overwrite => Err(io::Error::other("it is where the output goes")),
+            };
+        }
         // Two that overwrite one file would leave nothing that can be read. The lock is gone with the open file; where
         // the file system knows none, nobody can tell.
         let overwrites = existing == Existing::Overwrite && file.metadata().is_ok_and(|about| about.is_file());
@@ -155,6 +164,13 @@ pub struct Rest {
     pub dropped: u64,
     /// Nobody was there to read the last of them.
     pub unread: bool,
+}
+
+/// Our standard output or error, if that is this file.
+fn standard_stream(file: &File) -> Option<BorrowedFd<'static>> {
+    let of = |stat: FileStat| (stat.st_dev, stat.st_ino);
+    let about = fstat(file).ok().filter(|about| about.st_mode & libc::S_IFMT == libc::S_IFREG)?;
+    STANDARD[1..].iter().copied().find(|stream| fstat(stream).is_ok_and(|theirs| of(theirs) == of(about)))
 }
 
 fn is_ready(fd: BorrowedFd<'_>, what: PollFlags) -> bool {

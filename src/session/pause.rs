@@ -37,7 +37,7 @@ pub fn pause(
 ) -> io::Result<(Paused, Duration)> {
     let mut beats = 0;
     let mut clock = Clock::start();
-    let mut signals = Signals::catch()?;
+    let mut signals = Signals::pipe().and_then(Signals::catch)?;
     let paused = loop {
         let left = length.saturating_sub(clock.now().since_start());
         if left.is_zero() {

@@ -156,8 +156,7 @@ impl Session {
     fn hear_guards(&mut self) -> Vec<Answer> {
         let sides = self.sources.iter().filter_map(Source::side);
         let terminals: Vec<u64> = self.pty.iter().chain(sides).filter_map(Pty::device).collect();
-        let printed = self.records.tally.output;
-        self.guards.ask(self.clock.now(), self.watcher.guards(), self.monitor.pid, &terminals, printed)
+        self.guards.ask(self.clock.now(), self.watcher.guards(), self.monitor.pid, &terminals)
     }
 
     fn ask_guards(&mut self) {
@@ -233,6 +232,10 @@ impl Session {
         // Should somebody have stopped it: nobody else can tell us of the end.
         let _ = signals::send(self.monitor.pid, Signal::CONT);
         let processes = tree::descendants(self.monitor.pid).map_or(1, |tree| tree.len());
+        if processes == 0 {
+            // It has ended in the meantime.
+            return;
+        }
         let refused = tree::signal_all(self.monitor.pid, self.target(), signal);
         let refused = refused.iter().map(ToString::to_string).collect();
         self.report(&Event::Signaled { signal, reason, processes, refused });

@@ -39,7 +39,10 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
             Ok(session) => session,
             Err(error) => {
                 let outcome = Outcome::Ended(error.reason(), Status::Code(error.code()));
-                let event = ended(outcome, &config.exit);
+                let reason = Some(error.reason());
+                let error = error.with_code_for_failure(config.exit.code(Reason::Error));
+                // There was no command that could have ended.
+                let event = Event::Ended { code: Some(error.code()), reason, child_code: None, child_signal: None };
                 if is_relaunch {
                     records.event(Moment::START, &event);
                     records.conclude(config, outcome, true);

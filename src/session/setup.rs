@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::termios::Termios;
@@ -19,7 +20,7 @@ use super::guards::Guards;
 use super::heartbeat::Heartbeat;
 use super::link::News;
 use super::modes::Modes;
-use super::monitor::Monitor;
+use super::monitor::{Interruption, Monitor};
 use super::notes::{Notes, Tone};
 use super::place::Place;
 use super::prompt::Drawn;
@@ -133,7 +134,13 @@ impl Ground {
     }
 
     /// Starts the command with these output streams. Gives the monitor, the process and its group.
-    fn launch(&self, argv: Vec<OsString>, outputs: [Given; 2], without: &[&str]) -> Result<(Monitor, i32, i32), Error> {
+    fn launch(
+        &self,
+        argv: Vec<OsString>,
+        outputs: [Given; 2],
+        without: &[&str],
+        limit: Option<Duration>,
+    ) -> Result<(Monitor, i32, i32), Error> {
         let stdin = match (self.plan.stdin, &self.slave) {
             (Input::Pty, Some(slave)) => Given::This(duplicate(slave)?),
             (Input::Null, _) => Given::Null,
@@ -158,14 +165,22 @@ impl Ground {
             launch.prepare().map_err(|error| cannot_run(&name, error.raw_os_error().unwrap_or(libc::EIO)))?;
         tree::adopt_orphans();
         let monitor = Monitor::start(newcomer, outer).map_err(failed("cannot start a process"))?;
-        match monitor.link.next_news() {
-            Some(News::Started { pid, group }) => Ok((monitor, pid, group)),
-            Some(News::Failed(errno)) => {
+        let error = match monitor.first_news(limit) {
+            Ok(Some(News::Started { pid, group })) => return Ok((monitor, pid, group)),
+            Ok(Some(News::Failed(errno))) => {
                 bury(&monitor);
-                Err(cannot_run(&name, errno))
+                return Err(cannot_run(&name, errno));
             }
-            _ => Err(Error::internal("the monitor process ended before the command was started")),
-        }
+            Ok(_) => Error::internal("the monitor process ended before the command was started"),
+            Err(Interruption::Told(signal)) => {
+                Error::told(signal, format!("ended by {signal} before '{}' could be started", printable(&name)))
+            }
+            Err(Interruption::Late) => {
+                Error::late(format!("the time was over before '{}' could be started", printable(&name)))
+            }
+        };
+        monitor.abandon();
+        Err(error)
     }
 }
 
@@ -183,10 +198,10 @@ struct Launched {
 impl Launched {
     // Not inlined: the monitor copies of the stack what it touches, and would have what comes later in between.
     #[inline(never)]
-    fn new(config: &Config, argv: Vec<OsString>, without: &[&str]) -> Result<Self, Error> {
+    fn new(config: &Config, argv: Vec<OsString>, without: &[&str], limit: Option<Duration>) -> Result<Self, Error> {
         let mut ground = Ground::lay(config)?;
         let Pieces { sources, sinks, given, files } = outputs(&ground)?;
-        match ground.launch(argv, given, without) {
+        match ground.launch(argv, given, without, limit) {
             Ok((monitor, child, group)) => Ok(Self { ground, sources, sinks, files, monitor, child, group }),
             Err(error) => {
                 ground.return_typeahead();
@@ -206,12 +221,15 @@ impl Session {
         records: &mut Records,
     ) -> Result<Box<Self>, Error> {
         let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        let launched = Launched::new(config, argv, records.taken_variables())?;
+        let pipe = Signals::pipe().map_err(failed("cannot catch signals"))?;
+        let limit = time.limit.filter(|_| config.policy.ladders.timeout_ends());
+        let left = limit.map(|limit| limit.saturating_sub(time.earlier));
+        let launched = Launched::new(config, argv, records.taken_variables(), left)?;
         let Ground { own, plan, size, takes_terminal, in_front, .. } = launched.ground;
         if !config.relaunches() {
             let_go(plan, inherited);
         }
-        let signals = Signals::catch().map_err(failed("cannot catch signals"))?;
+        let signals = Signals::catch(pipe).map_err(failed("cannot catch signals"))?;
         let prints_to_terminal = launched.ground.terminal.is_some()
             || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Terminal | Own::OtherTerminal));
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
@@ -309,9 +327,13 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> Error {
     move |error| Error::internal(format!("{what}: {error}"))
 }
 
+fn printable(name: &OsStr) -> String {
+    plain(&name.to_string_lossy())
+}
+
 fn cannot_run(name: &OsStr, errno: i32) -> Error {
     let error = io::Error::from_raw_os_error(errno);
-    let name = plain(&name.to_string_lossy());
+    let name = printable(name);
     match errno {
         libc::ENOENT => Error::not_found(format!("cannot run '{name}': {error}")),
         // Not the command's fault.

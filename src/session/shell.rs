@@ -66,6 +66,17 @@ impl Shells {
         }
     }
 
+    /// Steps that have not ended. They live on, and nobody will know how they end.
+    pub fn unfinished(&self) -> Vec<Done> {
+        let steps = self.0.iter().filter(|running| running.purpose == Purpose::Step);
+        let done = |running: &Running| Done {
+            text: running.text.clone(),
+            purpose: running.purpose,
+            status: Err("it was still running when the run ended".to_owned()),
+        };
+        steps.map(done).collect()
+    }
+
     /// Whether a guard is still thinking.
     pub fn guards_run(&self) -> bool {
         self.0.iter().any(|running| running.purpose == Purpose::Guard)

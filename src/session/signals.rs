@@ -1,6 +1,6 @@
 //! Signals that reach idlewatch, turned into something `poll` can see, with where they came from.
 
-use std::io::{self, PipeReader, Read};
+use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, BorrowedFd, IntoRawFd};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
@@ -40,6 +40,9 @@ pub struct Signals {
     read: PipeReader,
 }
 
+/// Both ends of the pipe that signals are noted in.
+pub struct Pipe(PipeReader, PipeWriter);
+
 impl Signals {
     /// Holds back every signal until [`catch`](Self::catch), so that none is lost in between.
     pub fn hold_back() -> io::Result<()> {
@@ -54,12 +57,14 @@ impl Signals {
     ///
     /// Not caught: KILL and STOP cannot be; SEGV, BUS, ILL and FPE mean that we ourselves are broken, or are meant to
     /// end us at once.
-    pub fn catch() -> io::Result<Self> {
+    pub fn catch(pipe: Pipe) -> io::Result<Self> {
         // Rust's own handlers for these swallow the first one that is sent from outside.
         for signal in [Nix::SIGSEGV, Nix::SIGBUS] {
             default_action(signal)?;
         }
-        let signals = Self::open()?;
+        // Closed on drop, where a handler can be sure not to be using it.
+        NOTES.store(pipe.1.into_raw_fd(), Ordering::SeqCst);
+        let signals = Self { read: pipe.0 };
         let caught = (1..=libc::SIGSYS).chain(real_time()).filter(|number| {
             let never = [libc::SIGKILL, libc::SIGSTOP];
             let broken = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
@@ -74,15 +79,14 @@ impl Signals {
         Ok(signals)
     }
 
-    fn open() -> io::Result<Self> {
+    /// What [`catch`](Self::catch) needs, while nothing depends on it yet.
+    pub fn pipe() -> io::Result<Pipe> {
         let (read, write) = io::pipe()?;
         for fd in [read.as_fd(), write.as_fd()] {
             let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
             fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
         }
-        // Closed on drop, where a handler can be sure not to be using it.
-        NOTES.store(write.into_raw_fd(), Ordering::SeqCst);
-        Ok(Self { read })
+        Ok(Pipe(read, write))
     }
 
     /// Holds back TTOU, or lets it through. While it is held back we may write to a terminal in whose background we
@@ -147,6 +151,19 @@ impl Signals {
         }));
         found
     }
+}
+
+/// The signal that would end us and waits, while all are held back, if there is one.
+pub fn told_to_end() -> Option<Signal> {
+    let mut set = SigSet::empty().as_ref().to_owned();
+    // SAFETY: `set` is a set of signals and outlives the call.
+    unsafe { libc::sigpending(&raw mut set) };
+    let waits = |signal: &Signal| {
+        // SAFETY: as above; the call only reads it.
+        let waits = unsafe { libc::sigismember(&raw const set, signal.number()) } == 1;
+        waits && !inherited::was_ignored(*signal)
+    };
+    [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT].into_iter().find(waits)
 }
 
 /// In a new process: nothing is caught any more.

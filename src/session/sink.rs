@@ -99,6 +99,11 @@ impl Sink {
         self.written < self.waiting.len()
     }
 
+    /// How much waits to be written.
+    pub fn left(&self) -> usize {
+        self.waiting.len() - self.written
+    }
+
     /// Whether a reader that takes its time, but does take, still has something to take.
     pub fn is_busy(&self) -> bool {
         self.is_behind() && !self.paused
@@ -111,7 +116,7 @@ impl Sink {
 
     /// Whether more may be put here to wait.
     pub fn has_room(&self) -> bool {
-        self.waiting.len() - self.written < ROOM
+        self.left() < ROOM
     }
 
     /// What went wrong for good, if anything did. From then on everything is swallowed.

@@ -91,7 +91,8 @@ impl Plan {
             stderr,
             pty,
             type_stdin: stdin == Stdin::Pty && matches!(own.stdin, Own::Pipe | Own::Socket | Own::File),
-            on_demand: !own.leads && own.stdin != Own::Terminal || piped,
+            // What the command reads from directly is not ours to read.
+            on_demand: !own.leads && own.stdin != Own::Terminal || piped || stdin_plan == Input::Inherit,
             shared: !own.leads || piped,
         }
     }

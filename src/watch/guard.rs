@@ -11,6 +11,8 @@ pub enum Guard {
     Cpu,
     /// Its processes read and write.
     Io,
+    /// Its processes receive something from the network.
+    Net,
     /// It starts and ends processes.
     Children,
     /// A turn is in progress, and there was output in it not long ago.
@@ -33,9 +35,12 @@ impl FromStr for Guard {
             _ => match text {
                 "cpu" => Ok(Self::Cpu),
                 "io" => Ok(Self::Io),
+                "net" => Ok(Self::Net),
                 "children" => Ok(Self::Children),
                 "turn" => Ok(Self::Turn),
-                _ => Err(format!("no guard is called '{text}'; use cpu, io, children, turn, file:PATH or cmd:SHELL")),
+                _ => Err(format!(
+                    "no guard is called '{text}'; use cpu, net, turn, io, children, file:PATH or cmd:SHELL"
+                )),
             },
         }
     }
@@ -46,6 +51,7 @@ impl fmt::Display for Guard {
         match self {
             Self::Cpu => f.write_str("cpu"),
             Self::Io => f.write_str("io"),
+            Self::Net => f.write_str("net"),
             Self::Children => f.write_str("children"),
             Self::Turn => f.write_str("turn"),
             Self::File(path) => write!(f, "file:{}", path.display()),
@@ -69,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_guard_is_written_as_it_is_read() {
-        for text in ["cpu", "io", "children", "turn", "file:a:b.log", "cmd:test -e x"] {
+        for text in ["cpu", "io", "net", "children", "turn", "file:a:b.log", "cmd:test -e x"] {
             assert_eq!(text.parse::<Guard>().unwrap().to_string(), text);
         }
     }

@@ -221,3 +221,35 @@ fn a_command_that_cannot_be_started_leaves_the_reason() {
         "{told:?}"
     );
 }
+
+#[test]
+fn events_that_go_where_the_output_goes_write_over_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for to in ["/dev/stdout", "log"] {
+        let script = format!("$IW --events {to} -- sh -c 'echo one; echo two' >log");
+        assert!(Run::script("sh", &script).folder(folder.path()).output().status.success());
+        let text = fs::read_to_string(folder.path().join("log")).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('{')).collect();
+        assert_eq!(lines, ["one", "two"], "{text}");
+        let events: Vec<&str> = text.lines().filter(|line| line.starts_with('{')).collect();
+        assert!(events[0].contains("\"start\"") && events[events.len() - 1].contains("\"exit\""), "{text}");
+    }
+}
+
+#[test]
+fn a_step_that_outlives_the_run_is_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--events", "events", "--idle", "300ms", "--no-guard", "--on-idle", "run:sleep 5,stop"];
+    assert_eq!(Run::new(&options, &["sleep", "300"]).folder(folder.path()).output().status.code(), Some(121));
+    let text = fs::read_to_string(folder.path().join("events")).unwrap();
+    assert!(text.lines().any(|line| line.contains("\"ran\"") && line.contains("still running")), "{text}");
+}
+
+#[test]
+fn a_command_that_never_was_has_no_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Run::new(&["--events", "events"], &["no-such-command"]).folder(folder.path()).output();
+    assert_eq!(output.status.code(), Some(127));
+    let text = fs::read_to_string(folder.path().join("events")).unwrap();
+    assert!(text.contains("\"code\":127") && text.contains("\"childStatus\":null"), "{text}");
+}

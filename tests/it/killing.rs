@@ -139,3 +139,17 @@ fn a_core_is_dumped_once() {
         assert!(!status.core_dumped(), "the command's own is enough");
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_monitor_that_somebody_stops_goes_on() {
+    for mut run in Run::sh(&[], "kill -STOP $PPID; sleep 0.1; exit 3").both_ways() {
+        assert_eq!(run.finish_bytes().1.code(), Some(3));
+    }
+    // Whoever wants to pause the command and meets its parent does not make it immortal.
+    let mut run = Run::sh(&[], "kill -STOP $PPID; echo self=$$';'; sleep 300").in_terminal();
+    let pid = run.number("self");
+    send(run.pid(), libc::SIGKILL);
+    until_gone(pid);
+    run.finish_bytes();
+}

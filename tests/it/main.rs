@@ -21,6 +21,7 @@ mod gaps;
 mod generated;
 mod guards;
 mod heartbeat;
+mod held_up;
 mod history;
 mod invariants;
 mod jobs;

@@ -284,3 +284,17 @@ fn a_script_in_the_background_leaves_the_keyboard_to_the_others() {
     run.enter("bob\n").wait_for("hello <bob>");
     assert!(run.finish().1.success());
 }
+
+#[test]
+fn a_terminal_that_the_command_reads_directly_is_left_as_it_is() {
+    for pty in ["always", "mirror", "never"] {
+        let mut run = Run::new(&["--stdin", "inherit", "--pty", pty], &["cat"]).in_terminal();
+        // Shown by the terminal, and then by the command.
+        run.enter("a wor\x7frd\n").wait_for("rd\r\n").wait_for("a word");
+        run.enter("\x04");
+        assert!(run.finish().1.success(), "{pty}");
+        let mut run = Run::sh(&["--stdin", "inherit", "--pty", pty], "echo ready; exec cat").in_terminal();
+        run.wait_for("ready").enter("\x03");
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&run.finish().1), Some(libc::SIGINT), "{pty}");
+    }
+}

@@ -120,7 +120,8 @@ pub fn watch(mut screen: Screen, folders: &[PathBuf], run: Option<&Address>) -> 
             Subject::One(Box::new(One { call, events: VecDeque::new(), told: None, asked: false, refusal: None }))
         }
     };
-    let mut signals = Signals::catch().map_err(|error| Error::internal(error.to_string()))?;
+    let signals = Signals::pipe().and_then(Signals::catch);
+    let mut signals = signals.map_err(|error| Error::internal(error.to_string()))?;
     screen.enter()?;
     let clock = Clock::start();
     let mut tick = Moment::START;

@@ -1,6 +1,6 @@
 //! The process tree from /proc, and signals that cannot hit a process that has taken over an id.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::CStr;
 use std::fs;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -16,6 +16,10 @@ use crate::signal::Signal;
 
 pub fn adopt_orphans() -> bool {
     nix::sys::prctl::set_child_subreaper(true).is_ok()
+}
+
+pub fn go_on_without_parent() {
+    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::SIGCONT);
 }
 
 pub fn take_name(name: &CStr) {
@@ -132,10 +136,11 @@ pub fn device_of(pid: i32, fd: u64) -> std::io::Result<Option<u64>> {
 
 pub use super::traffic::received as bytes_received;
 
-pub fn bytes_moved(root: i32) -> Option<HashMap<(i32, u64), u64>> {
-    let moved = |process: &Process| Some(((process.pid, process.started), moved(process.pid)?));
+pub fn bytes_moved(root: i32) -> Option<u64> {
+    let family = descendants(root)?;
+    let moved: Vec<u64> = family.iter().filter_map(|process| moved(process.pid)).collect();
     // Denied for processes of other users; if for all of them, nothing is known.
-    Some(descendants(root)?.iter().filter_map(moved).collect::<HashMap<_, _>>()).filter(|all| !all.is_empty())
+    (!moved.is_empty()).then(|| moved.iter().sum())
 }
 
 fn moved(pid: i32) -> Option<u64> {

@@ -45,6 +45,11 @@ pub fn adopt_orphans() -> bool {
     system::adopt_orphans()
 }
 
+/// Lets this process go on when its parent ends, should somebody have stopped it.
+pub fn go_on_without_parent() {
+    system::go_on_without_parent();
+}
+
 /// Gives this process a name of its own, where there is such a thing: whoever kills all that is called idlewatch is to
 /// leave somebody to clear away.
 pub fn take_name(name: &CStr) {
@@ -96,9 +101,8 @@ pub fn work(root: i32, terminals: &[u64]) -> Option<[Work; 2]> {
 #[cfg(target_os = "linux")]
 pub use linux::device_of;
 
-/// The bytes that each descendant of `root` has read and written, by its id and when it started. None where it cannot be
-/// told.
-pub fn bytes_moved(root: i32) -> Option<HashMap<(i32, u64), u64>> {
+/// The bytes that the descendants of `root` have read and written. None where it cannot be told.
+pub fn bytes_moved(root: i32) -> Option<u64> {
     system::bytes_moved(root)
 }
 

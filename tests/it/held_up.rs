@@ -1,0 +1,79 @@
+//! A command whose output nobody takes for a while: a person reads.
+
+use std::fs;
+use std::process::Stdio;
+
+use crate::support::{Run, stderr, until, without_terminal};
+
+/// Prints more than anybody holds, and says so when it is through.
+const PAGES: &str = "seq 100000; : >through";
+
+#[test]
+fn a_person_who_reads_a_page_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    // The reader takes a page and waits for a key.
+    let script = format!(
+        "$IW --idle 300ms --no-guard -- sh -c '{PAGES}' | {{ head -c 1000 >/dev/null; echo page; read key </dev/tty; cat >/dev/null; }}"
+    );
+    let mut run = Run::script("bash", &format!("{script}; echo \"codes ${{PIPESTATUS[*]}}\""))
+        .folder(folder.path())
+        .in_terminal();
+    run.wait_for("page");
+    // Three times the limit.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    assert!(!folder.path().join("through").exists());
+    run.enter("\n").wait_for("codes 0 0");
+    assert!(!run.text().contains("idlewatch"), "{}", run.text());
+    run.finish_bytes();
+}
+
+#[test]
+fn output_that_a_key_has_stopped_is_no_silence() {
+    let script = "i=0; while :; do i=$((i+1)); echo \"line $i\"; sleep 0.01; done";
+    let mut run = Run::sh(&["--idle", "1s", "--no-guard"], script).in_terminal();
+    run.wait_for("line 20\r\n").enter("\x13");
+    // Longer than the limit: that nothing happens in it is what is tested.
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    run.enter("\x11").wait_for("line 100\r\n").enter("\x03");
+    let (text, _) = run.finish();
+    assert!(!text.contains("idlewatch"), "{text}");
+}
+
+#[test]
+fn where_nobody_reads_the_ceiling_counts_and_what_was_not_taken_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    let options = ["--idle", "300ms", "--max-idle", "1500ms", "--no-guard", "--events", "events"];
+    let mut command = Run::sh(&options, PAGES).folder(folder.path()).command();
+    let child = without_terminal(&mut command).stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped()).spawn();
+    drop(command);
+    let output = child.unwrap().wait_with_output().unwrap();
+    drop(reader);
+    assert_eq!(output.status.code(), Some(121));
+    let said = stderr(&output);
+    assert!(said.contains("nobody takes what it prints") && said.contains("bytes of output are lost"), "{said}");
+    let events = fs::read_to_string(folder.path().join("events")).unwrap();
+    let elapsed = events
+        .lines()
+        .find(|line| line.contains("\"signaled\""))
+        .and_then(|line| line.split_once("\"elapsed\":")?.1.split(',').next()?.parse::<u64>().ok());
+    assert!(elapsed.is_some_and(|elapsed| elapsed >= 1400), "{events}");
+}
+
+#[test]
+fn our_own_words_wait_until_a_sequence_of_the_command_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "stty raw -echo; printf 'start\\r\\n'; while [ ! -e go ]; do sleep 0.02; done; \
+                  printf 'new text\\r\\n\\033[38;2;1'; while [ ! -e on ]; do sleep 0.02; done; printf '0;20;30mX\\r\\n'";
+    let options = ["--idle", "500ms", "--no-guard", "--on-idle", "warn,wait:20s,term", "--events", "events"];
+    let mut run = Run::sh(&options, script).folder(folder.path()).in_terminal();
+    run.wait_for("screen unchanged");
+    fs::write(folder.path().join("go"), "").unwrap();
+    let events = || fs::read_to_string(folder.path().join("events")).unwrap();
+    until("it is active again", || events().contains("\"to\":\"active\""));
+    fs::write(folder.path().join("on"), "").unwrap();
+    let (text, status) = run.finish();
+    assert!(status.success());
+    assert!(text.contains("\x1b[38;2;10;20;30mX"), "{text:?}");
+    assert!(text.contains("\x1b[23;2t"), "{text:?}");
+}
