@@ -28,7 +28,7 @@ fn says(message: &str, words: &[&str]) {
 #[test]
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
-    let cases: [(&[&str], &[&str]); 45] = [
+    let cases: [(&[&str], &[&str]); 47] = [
         (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
@@ -67,6 +67,8 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--idle", "-5"], &["no option '-5'", "5m"]),
         (&["--idle=-5"], &["--idle '-5': not a duration; write it like 90s"]),
         (&["--idle", "5"], &["--idle '5': not a duration: a number needs a unit; write it like 90s"]),
+        (&["-i", "5M"], &["--idle '5M'", "'m' is minutes, 'month' is months", "90s"]),
+        (&["--on-idle", "wait:1M,stop"], &["'wait:1M'", "'m' is minutes"]),
         (&["--guard", "cpu,io"], &["--guard 'cpu,io'", "--guard cpu --guard io"]),
         (&["--guard", "none"], &["--guard 'none'", "--no-guard"]),
         (&["--quiet=yes"], &["--quiet takes no value", "'yes'"]),
@@ -168,6 +170,7 @@ fn a_value_that_is_not_utf8_is_shown_with_its_option() {
 fn a_wrong_variable_is_named() {
     for (name, value, words) in [
         ("IDLEWATCH_IDLE", "banana", ["IDLEWATCH_IDLE 'banana'", "90s"]),
+        ("IDLEWATCH_TIMEOUT", "2M", ["IDLEWATCH_TIMEOUT '2M'", "'m' is minutes"]),
         ("IDLEWATCH_GUARD", "cpu\nx,io", ["IDLEWATCH_GUARD 'x,io'", "several values go on lines"]),
         ("IDLEWATCH_QUIET", "maybe", ["IDLEWATCH_QUIET 'maybe'", "yes or on"]),
         ("IDLEWATCH_DONE", "x*", ["IDLEWATCH_DONE 'x*'", "every line"]),
@@ -191,6 +194,7 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
     for (text, words) in [
         ("\nidel = '5m'", ["my.toml:2", "no option 'idel'", "did you mean 'idle'?"]),
         ("\n\nidle = 'banana'", ["my.toml:3: idle 'banana'", "not a duration", "90s"]),
+        ("nudge-wait = '3M'", ["my.toml:1: nudge-wait '3M'", "'m' is minutes", "90s"]),
         ("ignore = [\n 'a',\n '(',\n]", ["my.toml:3: ignore '('", "unclosed group", "\\"]),
         ("\ndone = ''", ["my.toml:2: done ''", "nothing to look for", "all done"]),
         ("only = ['a', '.*']", ["my.toml:1: only '.*'", "every line", "x+"]),
