@@ -22,7 +22,7 @@ use crate::watch::{Guard, Pattern, Size};
 pub use ctl::{CtlCli, CtlVerb};
 pub use history::HistoryArgs;
 pub(crate) use refusal::visible;
-pub use typed::{Arguments, Kind, Known, Typed, known};
+pub use typed::{Arguments, Kind, Known, Typed, check_values, known};
 pub use values::{EventsTo, ExitCode, LadderArg, Limit, ReportTo};
 
 use hints::hinted;

@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 use super::setting::{Origin, Setting};
 use super::table::{Source, entries, setting};
-use crate::cli::Known;
+use crate::cli::{Known, check_values};
 use crate::error::Error;
 use crate::profiles::Own;
 
@@ -59,7 +59,16 @@ impl ConfigFile {
                 _ => found.settings.push(setting(source, known, key, value, Origin::File)?),
             }
         }
+        found.check()?;
         Ok(found)
+    }
+
+    /// A slip is told at once, not on the day when the profile is chosen that it stands in.
+    fn check(&self) -> Result<(), Error> {
+        let profiles = self.profiles.iter().map(|own| own.options.as_slice());
+        let layers = [self.settings.as_slice()].into_iter().chain(profiles).filter(|settings| !settings.is_empty());
+        let mut layers = layers.peekable();
+        if layers.peek().is_some() { check_values(layers) } else { Ok(()) }
     }
 }
 

@@ -211,6 +211,30 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
 }
 
 #[test]
+fn a_value_that_this_run_does_not_go_by_is_checked_all_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("my.toml");
+    let path = path.to_str().expect("a name");
+    for (text, words) in [
+        ("[profile.other]\noptions = { idle = 'foo' }", ["my.toml:2: idle 'foo'", "not a duration"]),
+        (
+            "[profile.other.options]\nidle = '5m'\nguard = ['cpu',\n 'x']",
+            ["my.toml:4: guard 'x'", "no guard is called"],
+        ),
+        ("[profile.other.options]\nquiet = true\nverbose = true", ["my.toml:3: verbose", "my.toml:2: quiet"]),
+        ("idle = 'foo'", ["my.toml:1: idle 'foo'", "not a duration"]),
+    ] {
+        std::fs::write(path, text).expect("a file");
+        let run = Run::sh(&["--config", path, "--idle", "5m"], &format!("echo {STARTED}"));
+        says(&refused(&run, text), &words);
+    }
+    // What one profile says may contradict another, or what holds for all.
+    std::fs::write(path, "quiet = true\n[profile.a.options]\nverbose = true\n[profile.b.options]\nexplain = true")
+        .expect("a file");
+    assert_eq!(Run::sh(&["--config", path], "exit 3").output().status.code(), Some(3));
+}
+
+#[test]
 fn help_and_version_are_no_errors() {
     for (argument, says) in [("--help", "--print-config"), ("-h", "IDLEWATCH_"), ("--version", "idlewatch ")] {
         let output = Run::bare(&[crate::support::program(), argument]).output();
