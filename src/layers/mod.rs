@@ -13,6 +13,7 @@ mod setting;
 mod table;
 
 pub use environment::variable;
+pub use nearest::nearest;
 pub use print::print;
 pub use setting::{Given, Origin, Place, Setting};
 pub use table::{Source, entries, setting};
