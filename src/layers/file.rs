@@ -65,6 +65,7 @@ impl ConfigFile {
 
     /// A slip is told at once, not on the day when the profile is chosen that it stands in.
     fn check(&self) -> Result<(), Error> {
+        Own::check_rivals(&self.profiles)?;
         let profiles = self.profiles.iter().map(|own| own.options.as_slice());
         let layers = [self.settings.as_slice()].into_iter().chain(profiles).filter(|settings| !settings.is_empty());
         let mut layers = layers.peekable();

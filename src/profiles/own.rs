@@ -18,13 +18,15 @@ pub struct Own {
     pub options: Vec<Setting>,
     /// What a user wrote, without the options; nothing for an embedded one.
     pub toml: Option<String>,
+    /// Where a user wrote it.
+    pub place: Option<Place>,
 }
 
 impl Own {
     /// Reads an embedded profile. Nearly all are without options and are not looked at twice.
     pub(super) fn embedded(text: &str, known: &[Known]) -> Result<Self, String> {
         if !text.contains("\n[options]") {
-            return Ok(Self { profile: Profile::parse(text, false)?, options: Vec::new(), toml: None });
+            return Ok(Self { profile: Profile::parse(text, false)?, options: Vec::new(), toml: None, place: None });
         }
         let mut plain: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
         plain.remove("options");
@@ -32,7 +34,7 @@ impl Own {
         let source = Source { path: "profile", text };
         let table = source.table().map_err(|error| error.to_string())?;
         let options = options(source, known, table.get_ref(), |_| Origin::Profile(profile.name.clone(), None));
-        Ok(Self { options: options.map_err(|error| error.to_string())?, profile, toml: None })
+        Ok(Self { options: options.map_err(|error| error.to_string())?, profile, toml: None, place: None })
     }
 
     /// Reads the tables of all profiles in a configuration file.
@@ -74,7 +76,32 @@ impl Own {
             let (at, reason) = fault(table).unwrap_or((at, short(&error)));
             source.error(at, &format!("profile {name}: {reason}"))
         })?;
-        Ok(Self { profile, options, toml: Some(toml) })
+        Ok(Self { profile, options, toml: Some(toml), place: Some(source.place(at)) })
+    }
+
+    /// Refuses two profiles of one name, and two for one command: only the first would ever be chosen.
+    pub fn check_rivals(all: &[Self]) -> Result<(), Error> {
+        for (index, own) in all.iter().enumerate() {
+            let name = &own.profile.name;
+            let place = |own: &Self| own.place.as_ref().map(ToString::to_string).unwrap_or_default();
+            for other in &all[..index] {
+                let (here, there) = (place(own), place(other));
+                if other.profile.name == *name {
+                    return Err(Error::usage(format!(
+                        "{here}: there is a profile {name} already, at {there}; leave one out"
+                    )));
+                }
+                let is_shared = |command: &&String| other.profile.commands.contains(command);
+                if let Some(command) = own.profile.commands.iter().find(is_shared) {
+                    let other = &other.profile.name;
+                    return Err(Error::usage(format!(
+                        "{here}: profile {name} is for the command '{command}', and so is profile {other} at {there}; leave it \
+                         out of one"
+                    )));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -211,6 +211,27 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
 }
 
 #[test]
+fn two_profiles_of_one_name_or_for_one_command_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("my.toml");
+    let path = path.to_str().expect("a name");
+    for (text, words) in [
+        ("[profile.x]\n[profiles.x]", ["my.toml:2: there is a profile x already", "my.toml:1"]),
+        (
+            "[profile.a]\ncommands = ['m', 'n']\n[profile.b]\ncommands = ['n']",
+            ["my.toml:3: profile b is for the command 'n', and so is profile a", "my.toml:1"],
+        ),
+        (
+            "[profile.a]\ncommands = ['b']\n[profiles.b]",
+            ["my.toml:3: profile b is for the command 'b', and so is profile a", "my.toml:1"],
+        ),
+    ] {
+        std::fs::write(path, text).expect("a file");
+        says(&refused(&Run::sh(&["--config", path], &format!("echo {STARTED}")), text), &words);
+    }
+}
+
+#[test]
 fn a_value_that_this_run_does_not_go_by_is_checked_all_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("my.toml");
