@@ -4,6 +4,7 @@
 //! What the lower layers say is written in front of what was typed, as arguments, and read by the same parser: one
 //! option has one meaning. An option comes wholly from the highest layer that has it, also one that may be repeated.
 
+mod conflict;
 mod effect;
 mod environment;
 mod file;
@@ -48,6 +49,12 @@ impl<C> Resolved<C> {
             return Origin::Flag;
         }
         self.settings.iter().find(|setting| setting.name == name).map_or(Origin::Default, |found| found.origin.clone())
+    }
+
+    /// An option as it was written, with the place of its value number `which`, for a message.
+    pub fn named(&self, name: &str, which: usize) -> String {
+        let below = self.settings.iter().find(|setting| setting.name == name);
+        below.map_or_else(|| format!("--{name}"), |setting| setting.named(which))
     }
 }
 

@@ -179,6 +179,10 @@ fn a_wrong_variable_is_named() {
         ("IDLEWATCH_PROFILE", "nope", ["IDLEWATCH_PROFILE 'nope'", "claude"]),
         ("IDLEWATCH_IDEL", "5m", ["IDLEWATCH_IDEL", "did you mean IDLEWATCH_IDLE?"]),
         ("IDLEWATCH_PRINT_CONFIG", "1", ["IDLEWATCH_PRINT_CONFIG", "for the command line only"]),
+        ("IDLEWATCH_ON_IDLE", "nudge", ["IDLEWATCH_ON_IDLE has the step 'nudge' without a text", "nudge:TEXT"]),
+        ("IDLEWATCH_EVENTS", "fd:77", ["IDLEWATCH_EVENTS fd:77: no such descriptor", "77>FILE"]),
+        ("IDLEWATCH_EVENTS", "fd:0", ["IDLEWATCH_EVENTS fd:0", "the command's input"]),
+        ("IDLEWATCH_EXIT_CODE", "loop=3\nloop=4", ["IDLEWATCH_EXIT_CODE gives loop two codes", "3 and 4"]),
         ("IDLEWATCH_CONFIG", "/", ["configuration file /", "directory"]),
     ] {
         let run = Run::sh(&[], &format!("echo {STARTED}")).variable(name, value);
@@ -199,6 +203,16 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
         ("\ndone = ''", ["my.toml:2: done ''", "nothing to look for", "all done"]),
         ("only = ['a', '.*']", ["my.toml:1: only '.*'", "every line", "x+"]),
         ("quiet = true\nverbose = true", ["my.toml:2: verbose", "my.toml:1: quiet", "leave one out"]),
+        (
+            "exit-code = [\n 'timeout=3',\n 'timeout=4']",
+            ["my.toml:3: exit-code gives timeout two codes", "3 and 4", "leave one out"],
+        ),
+        (
+            "events = 'a.x'\nrecord = 'a.x'",
+            ["my.toml:1: events and ", "my.toml:2: record are the same file, 'a.x'", "give each its own"],
+        ),
+        ("\non-loop = 'nudge'", ["my.toml:2: on-loop has the step 'nudge'", "without a text", "nudge:TEXT"]),
+        ("events = 'fd:77'", ["my.toml:1: events fd:77", "no such descriptor", "77>FILE"]),
         ("idle = '5m'\n= 3", ["my.toml:2", "not TOML", "idle = \"5m\""]),
         ("on-idle = 'fly'", ["my.toml:1: on-idle 'fly'", "no step is called 'fly'", "warn"]),
         ("profile = 'nope'", ["my.toml:1: profile 'nope'", "no such profile", "claude"]),
