@@ -1,7 +1,8 @@
 //! What cannot be meant together, whatever layers it comes from: refused, with where it stands.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use super::Resolved;
 use crate::cli::{EventsTo, RunCli};
@@ -47,6 +48,12 @@ impl Resolved<RunCli> {
             ("checkpoint", records.checkpoint.as_ref()),
         ];
         let given: Vec<_> = files.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
+        let written = given.iter().filter(|(option, _)| *option != "checkpoint");
+        let overwrites = |path: &Path| self.file.as_ref().is_some_and(|file| is_same_file(file, path));
+        if let Some((option, path)) = written.into_iter().find(|(_, path)| overwrites(path)) {
+            let (named, path) = (self.named(option, 0), plain(&path.to_string_lossy()));
+            return Err(Error::usage(format!("{named} is the configuration file itself, '{path}'; name another file")));
+        }
         for (index, (option, path)) in given.iter().enumerate() {
             if let Some((other, _)) = given[..index].iter().find(|(_, other)| is_same_file(other, path)) {
                 let (one, two) = (self.named(other, 0), self.named(option, 0));
@@ -70,10 +77,21 @@ impl Resolved<RunCli> {
     }
 }
 
-/// Whether both names are of one file: the same name, or that of a file that is there. Devices and pipes can be shared.
+/// Whether both names are of one file: by what the kernel says where it is there, by its folder and name where it will
+/// be made. Devices and pipes can be shared.
 fn is_same_file(one: &Path, other: &Path) -> bool {
-    match (fs::canonicalize(one), fs::canonicalize(other)) {
-        (Ok(one), Ok(other)) => one == other && one.is_file(),
-        _ => one == other,
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (Err(_), Err(_)) => place(one) == place(other),
+        _ => false,
+    }
+}
+
+/// Where a file will be made. A folder that is not there is taken as it is written.
+fn place(path: &Path) -> PathBuf {
+    let folder = path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    match (folder.and_then(|folder| fs::canonicalize(folder).ok()), path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
     }
 }

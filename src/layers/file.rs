@@ -18,6 +18,8 @@ const MOST_BYTES: u64 = 1 << 20;
 /// What a configuration file says.
 #[derive(Debug, Default)]
 pub struct ConfigFile {
+    /// Where it is; none: there is no file.
+    pub path: Option<PathBuf>,
     /// The options it sets.
     pub settings: Vec<Setting>,
     /// The profiles it holds.
@@ -28,7 +30,7 @@ impl ConfigFile {
     /// Reads the file at `path`, which somebody named.
     pub fn named(path: &Path, known: &[Known]) -> Result<Self, Error> {
         let text = read(path).map_err(|why| refuse(path, &why))?;
-        Self::parse(&path.display().to_string(), &text, known)
+        Self::parse(path, &text, known)
     }
 
     /// Reads the file at its usual place, if there is one.
@@ -39,16 +41,16 @@ impl ConfigFile {
             return Ok(Self::default());
         }
         match read(&path) {
-            Ok(text) => Self::parse(&path.display().to_string(), &text, known),
+            Ok(text) => Self::parse(&path, &text, known),
             Err(Unreadable::Missing) => Ok(Self::default()),
             Err(why) => Err(refuse(&path, &why)),
         }
     }
 
-    fn parse(path: &str, text: &str, known: &[Known]) -> Result<Self, Error> {
-        let source = Source { path, text };
+    fn parse(path: &Path, text: &str, known: &[Known]) -> Result<Self, Error> {
+        let source = Source { path: &path.display().to_string(), text };
         let table = source.table()?;
-        let mut found = Self::default();
+        let mut found = Self { path: Some(path.to_owned()), ..Self::default() };
         for (key, value) in entries(table.get_ref()) {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 // `profile = "claude"` is the option and `[profile.NAME]` a profile. TOML has no room for both in one
@@ -129,7 +131,7 @@ mod tests {
     use crate::cli::{RunCli, known};
 
     fn parse(text: &str) -> Result<ConfigFile, String> {
-        ConfigFile::parse("c.toml", text, &known::<RunCli>()).map_err(|error| error.to_string())
+        ConfigFile::parse(Path::new("c.toml"), text, &known::<RunCli>()).map_err(|error| error.to_string())
     }
 
     #[test]

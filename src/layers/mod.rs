@@ -19,6 +19,8 @@ pub use print::print;
 pub use setting::{Given, Origin, Place, Setting};
 pub use table::{Source, entries, setting};
 
+use std::path::PathBuf;
+
 use environment::Environment;
 use file::ConfigFile;
 
@@ -35,6 +37,8 @@ pub struct Resolved<C> {
     own: Option<Own>,
     settings: Vec<Setting>,
     flags: Vec<String>,
+    /// The configuration file that was read.
+    file: Option<PathBuf>,
 }
 
 impl<C> Resolved<C> {
@@ -70,7 +74,7 @@ pub fn resolve<'w, C: Arguments>(
 ) -> Result<Resolved<C>, Error> {
     let flags = typed.names();
     if typed.cli.config().is_none() && typed.cli.profile() == "auto" && are_empty(words.clone()) {
-        return Ok(Resolved { typed, own: None, settings: Vec::new(), flags });
+        return Ok(Resolved { typed, own: None, settings: Vec::new(), flags, file: None });
     }
     let mine = typed.options();
     let all = if C::HAS_ALL { mine.clone() } else { known::<RunCli>() };
@@ -96,7 +100,7 @@ pub fn resolve<'w, C: Arguments>(
     };
     stack.add(own.iter().flat_map(|own| own.options.clone()).collect());
     let settings = stack.taken;
-    Ok(Resolved { typed: typed.with(&settings)?, own, settings, flags })
+    Ok(Resolved { typed: typed.with(&settings)?, own, settings, flags, file: file.path })
 }
 
 /// The layers that were looked at so far, the highest first.

@@ -225,6 +225,36 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
 }
 
 #[test]
+fn one_file_is_recognised_by_each_of_its_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| folder.path().join(name);
+    std::fs::create_dir(place("sub")).expect("a folder");
+    std::fs::write(place("there"), "").expect("a file");
+    std::fs::hard_link(place("there"), place("linked")).expect("a link");
+    std::os::unix::fs::symlink("sub", place("way")).expect("a link");
+    std::fs::write(place("c.toml"), "events = 'c.toml'").expect("a file");
+    let started = format!("echo {STARTED}");
+    let options: [&[&str]; 6] = [
+        &["--events", "a.x", "--record", "./a.x"],
+        &["--events", "sub/a.x", "--record", "way/../sub/a.x"],
+        &["--events", "sub/a.x", "--record", "way/a.x"],
+        &["--events", "there", "--record", "linked"],
+        &["--config", "c.toml"],
+        &["--config", "c.toml", "--events", "e", "--record", "./sub/../c.toml"],
+    ];
+    for options in options {
+        let message = refused(&Run::sh(options, &started).folder(folder.path()), &options.join(" "));
+        let words = if options[0] == "--config" { "the configuration file itself" } else { "are the same file" };
+        says(&message, &[words]);
+    }
+    // A device may be shared, and a file that is not there yet is no other that is.
+    for options in [["--events", "/dev/null", "--record", "/dev/null"], ["--events", "there", "--record", "new"]] {
+        let output = Run::sh(&options, "exit 3").folder(folder.path()).output();
+        assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
 fn two_profiles_of_one_name_or_for_one_command_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("my.toml");
