@@ -74,7 +74,8 @@ pub struct Relaunch {
 /// What the program exits with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
-    codes: Vec<ExitCode>,
+    /// Codes of one's own.
+    pub codes: Vec<ExitCode>,
     /// The command's own status even where we ended it.
     pub preserve: bool,
 }
@@ -203,6 +204,11 @@ impl Config {
     /// Whether the person may have to be asked.
     pub fn prompts(&self) -> bool {
         self.steps().any(|step| *step == Step::Prompt)
+    }
+
+    /// Whether a step of a ladder types a text.
+    pub fn nudges(&self) -> bool {
+        self.steps().any(|step| matches!(step, Step::Nudge(_)))
     }
 
     fn steps(&self) -> impl Iterator<Item = &Step> {

@@ -130,7 +130,7 @@ fn a_value_cannot_write_to_the_terminal() {
 
 #[test]
 fn an_option_that_would_do_nothing_is_told_what_is_missing() {
-    let cases: [(&[&str], &[&str]); 12] = [
+    let cases: [(&[&str], &[&str]); 21] = [
         (&["--report-always"], &["--report-always", "--report FILE.html"]),
         (&["--relaunch-with", "x"], &["--relaunch-with", "--relaunch stuck"]),
         (&["--max-relaunches", "5"], &["--max-relaunches", "--relaunch stuck"]),
@@ -143,14 +143,51 @@ fn an_option_that_would_do_nothing_is_told_what_is_missing() {
         (&["--loop-for", "off", "--on-loop", "stop"], &["--on-loop", "--loop-for is off"]),
         (&["--activity", "bytes", "--only", "x"], &["--only", "--activity bytes"]),
         (&["--activity", "bytes", "--ignore", "x"], &["--ignore", "--activity bytes"]),
+        (&["--nudge-wait", "5s"], &["--nudge-wait", "--nudge TEXT"]),
+        (&["--nudge", "x", "--on-idle", "nudge,stop", "--nudge-wait", "5s"], &["--nudge-wait", "wait:DUR"]),
+        (&["--max-nudges", "3"], &["--max-nudges", "--nudge TEXT"]),
+        (&["--idle", "off", "--max-idle", "1h"], &["--max-idle", "--idle is off"]),
+        (&["--idle", "off", "--guard", "io"], &["--guard", "--idle is off"]),
+        (&["--relaunch", "any", "--max-relaunches", "0"], &["--relaunch would", "--max-relaunches is 0"]),
+        (&["--on-idle", "relaunch", "--max-relaunches", "0", "--relaunch-delay", "1s"], &["--relaunch-delay", "is 0"]),
+        (&["--preserve-status", "--exit-code", "loop=5"], &["--exit-code", "--preserve-status keeps"]),
+        (&["--preserve-status", "--exit-code", "error=5", "--exit-code", "timeout=6"], &["--exit-code", "keeps"]),
     ];
     for (options, words) in cases {
         let message = refused(&Run::sh(options, &format!("echo {STARTED}")), &options.join(" "));
         says(&message, &[words, &["would do nothing"]].concat());
     }
+    // What does something after all.
+    let options: [&[&str]; 7] = [
+        &["--max-nudges", "3", "--on-loop", "nudge:x"],
+        &["--nudge", "x", "--max-nudges", "0"],
+        &["--max-idle", "1h", "--no-guard"],
+        &["--idle", "off", "--first-output", "5s", "--guard", "io", "--max-idle", "6s"],
+        &["--idle", "off", "--waiting", "sure"],
+        &["--loop-for", "off", "--loop", "3"],
+        &["--preserve-status", "--exit-code", "error=5"],
+    ];
+    for options in options {
+        let options = [options, &["--stdin", "pty"]].concat();
+        assert_eq!(Run::sh(&options, "exit 3").output().status.code(), Some(3), "{options:?}");
+    }
     // In the environment it stands for runs that come.
     let run = Run::sh(&["--no-guard"], "exit 3").variable("IDLEWATCH_DONE_IDLE", "5s");
     assert_eq!(run.output().status.code(), Some(3));
+}
+
+#[test]
+fn a_ceiling_below_the_limit_is_refused() {
+    let cases: [(&[&str], &str); 2] = [
+        (&["--max-idle", "1m"], "--max-idle 1m is less than --idle 5m"),
+        (&["--max-idle", "1s", "--first-output", "2s"], "--max-idle 1s is less than --first-output 2s"),
+    ];
+    for (options, words) in cases {
+        let message = refused(&Run::sh(options, &format!("echo {STARTED}")), &options.join(" "));
+        says(&message, &[words, "--no-guard"]);
+    }
+    let lower = Run::sh(&["--idle", "1h"], "exit 3").variable("IDLEWATCH_MAX_IDLE", "1m");
+    assert_eq!(lower.output().status.code(), Some(3));
 }
 
 #[test]
