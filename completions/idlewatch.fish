@@ -178,7 +178,7 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-notify -d 'As a 
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-history -d 'Leave no line about this run in the history'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l explain -d 'Say why, whenever the state of the command changes'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s v -l verbose -d 'Say more: also what guards and nudges do'
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -s q -l quiet -d 'Say nothing'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s q -l quiet -d 'Say nothing but errors'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l print-config -d 'Print every option, its value and where it comes from, as a configuration file, and run nothing'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s V -l version -d 'Print version'

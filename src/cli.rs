@@ -27,7 +27,8 @@ pub use values::{EventsTo, ExitCode, LadderArg, Limit, ReportTo};
 
 use hints::hinted;
 use values::{
-    any_regex, cycles, duration, guard, ladder, limit, nudge_text, nudges, number, percent, regex, shell, signal, size,
+    any_regex, cycles, duration, final_ladder, guard, ladder, limit, nudge_text, nudges, number, percent, regex, shell,
+    signal, size,
 };
 
 /// What every option has in common, said once below the options.
@@ -377,12 +378,12 @@ pub struct LadderArgs {
     ///
     /// The steps are warn, nudge[:TEXT], wait:DUR, key:NAME, int, term, hup, quit, kill, signal:NAME, run:SHELL, prompt,
     /// relaunch and stop; a comma in a text is written \,. The man page says more of each, under LADDERS.
-    #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
+    #[arg(long, value_name = "STEPS", value_parser = hinted(final_ladder, hints::steps), hide_possible_values = true)]
     #[allow(rustdoc::broken_intra_doc_links, reason = "the brackets are read by people")]
     pub on_idle: Option<LadderArg>,
 
     /// The ladder for a command that loops; by default a warning
-    #[arg(hide_short_help = true, long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
+    #[arg(hide_short_help = true, long, value_name = "STEPS", value_parser = hinted(final_ladder, hints::steps), hide_possible_values = true)]
     pub on_loop: Option<LadderArg>,
 
     /// The ladder for a command that waits for a person; by default a warning where there is one, else as for silence
@@ -390,7 +391,7 @@ pub struct LadderArgs {
     pub on_waiting: Option<LadderArg>,
 
     /// The ladder for a command that has run too long; by default it is ended
-    #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
+    #[arg(long, value_name = "STEPS", value_parser = hinted(final_ladder, hints::steps), hide_possible_values = true)]
     pub on_timeout: Option<LadderArg>,
 }
 

@@ -138,8 +138,9 @@ fn ladders() -> String {
                  or a shell command is written \\, and a backslash before a comma \\\\. Each step is taken only while the \
                  command is still stuck: progress ends the ladder, and the next time it begins with the first step. Before \
                  every step but warn the guards of a silent command are asked. A ladder without stop, relaunch or a signal \
-                 ends nothing. Where a person is at the terminal, a command that waits for them is never ended, whatever \
-                 the ladder says. If the command ends of a step, the exit status says why.";
+                 ends nothing, and stop or relaunch is its last step. Where a person is at the terminal, a command that waits \
+                 for them is never ended, whatever the ladder says: there --on-waiting passes over such a step and goes on \
+                 with the next. If the command ends of a step, the exit status says why.";
     let mut text = format!(".SH LADDERS\n{}\n", escape(about));
     for (name, meaning) in STEPS {
         let keys = if name == "key:NAME" { format!("{}.", KEYS.join(", ")) } else { String::new() };

@@ -127,6 +127,18 @@ pub(super) fn ladder(text: &str) -> Result<LadderArg, String> {
     })
 }
 
+/// A ladder that is over with its first stop. Only where a person is waited for is that step left out, and the next taken.
+pub(super) fn final_ladder(text: &str) -> Result<LadderArg, String> {
+    let LadderArg(steps) = ladder(text)?;
+    let end = steps.iter().position(|step| matches!(step, Step::Stop | Step::Relaunch));
+    match end.and_then(|end| Some((&steps[end], steps.get(end + 1)?))) {
+        Some((end, never)) => {
+            Err(format!("'{never}' would never be done: '{end}' is the last step; write it before, or leave it out"))
+        }
+        None => Ok(LadderArg(steps)),
+    }
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "it stands where every parser of a value stands")]
 pub(super) fn text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
@@ -257,6 +269,11 @@ mod tests {
         assert!(number("-1").unwrap_err().contains("from 0 to"));
         assert!(ladder("nudge:yes, go on,stop").unwrap_err().ends_with(r"a comma within a text is written \,"));
         assert!(!ladder("warn,fly").unwrap_err().contains("comma"));
+        assert!(
+            final_ladder("warn,stop,kill").unwrap_err().contains("'kill' would never be done: 'stop' is the last step")
+        );
+        assert!(final_ladder("relaunch,stop").unwrap_err().contains("'relaunch' is the last step"));
+        assert!(final_ladder("term,wait:1s,kill,stop").is_ok() && ladder("stop,warn").is_ok());
         assert!(size("80").unwrap_err().contains("80x24"));
         assert!(nudge_text(" ").unwrap_err().contains("nothing to type"));
         for wrong in ["report", "report.txt", ".md", "", "folder/"] {

@@ -28,13 +28,14 @@ fn says(message: &str, words: &[&str]) {
 #[test]
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
-    let cases: [(&[&str], &[&str]); 47] = [
+    let cases: [(&[&str], &[&str]); 48] = [
         (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
         (&["--done-idle", "off"], &["--done-idle 'off'", "90s"]),
         (&["--guard", "x"], &["--guard 'x'", "no guard is called 'x'", "cpu, io, children, turn, file:PATH"]),
         (&["--on-idle", "fly"], &["--on-idle 'fly'", "no step is called 'fly'", "warn, nudge"]),
+        (&["--on-idle", "warn,stop,run:date"], &["'run:date' would never be done", "'stop' is the last step"]),
         (&["--exit-code", "foo=300"], &["--exit-code 'foo=300'", "no reason is called 'foo'", "idle_timeout"]),
         (&["--exit-code", "loop=5", "--exit-code", "loop=6"], &["--exit-code", "loop", "5 and 6", "leave one out"]),
         (&["--exit-code", "idle_timeout=300"], &["'300' is no exit code", "1 to 255"]),
