@@ -30,7 +30,7 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l first-output -d 'Ac
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done -d 'The command has said that it is finished when this is on its screen' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l warn -d 'Warn when this share of a limit has passed, in percent' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l warn -d 'Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and the state quiet' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r
@@ -232,7 +232,7 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l first-out
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done -d 'The command has said that it is finished when this is on its screen' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l warn -d 'Warn when this share of a limit has passed, in percent' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l warn -d 'Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and the state quiet' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r

@@ -139,7 +139,8 @@ pub struct LimitArgs {
     #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "1m", value_parser = duration)]
     pub done_idle: Duration,
 
-    /// Warn when this share of a limit has passed, in percent
+    /// Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and
+    /// the state quiet
     #[arg(hide_short_help = true, long, value_name = "PCT", default_value = "60", value_parser = percent)]
     pub warn: u8,
 }

@@ -238,3 +238,15 @@ fn a_command_that_prints_nothing_at_first_is_ended_in_its_own_time() {
         assert_eq!(Run::sh(&options, "exec sleep 300").output().status.code(), Some(121), "--idle {idle}");
     }
 }
+
+#[test]
+fn a_share_of_silence_is_an_event_and_a_share_of_the_time_is_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--idle", "5s", "--warn", "10", "--events", "events"];
+    let output = Run::sh(&options, "sleep 1").folder(folder.path()).output();
+    let events = fs::read_to_string(folder.path().join("events")).unwrap();
+    assert!(events.contains("idle_warning") && events.contains(r#""to":"quiet""#), "{events}");
+    assert_eq!(stderr(&output), "");
+    let output = Run::sh(&["--timeout", "5s", "--warn", "10"], "sleep 1").output();
+    assert!(stderr(&output).contains("of the time limit (5s) has passed"), "{}", stderr(&output));
+}
