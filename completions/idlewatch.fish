@@ -46,14 +46,14 @@ opencode\t''
 aider\t''
 auto\t''
 none\t''"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l guard -d 'What may defer: cpu, io, children, turn, file:PATH or cmd:SHELL (may be repeated)' -r -f -a "cpu\t''
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l guard -d 'What may speak for a silent command, so that it is left alone: cpu, io, children, turn, file:PATH or cmd:SHELL (may be repeated)' -r -f -a "cpu\t''
 io\t''
 children\t''
 turn\t''
 file:\t''
 cmd:\t''"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge -d 'Type this into a silent command and submit it (may be repeated: one after the other)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges until the command is started again; by default 2, or as many as were written down' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges at most for each start of the command; by default 2, or as many as there are texts or steps for' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge-wait -d 'How long to wait after a nudge' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s s -l signal -d 'The signal that asks a stuck command to end' -r -f -a "HUP\t''
 INT\t''
@@ -85,7 +85,7 @@ WINCH\t''
 IO\t''
 SYS\t''"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s k -l kill-after -d 'Send SIGKILL if the command is still there this long after the signal (\'off\': never)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l on-idle -d 'The whole ladder for a silent command: steps with commas between, instead of the options above' -r -f -a "warn\t''
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l on-idle -d 'What is done about a silent command, step by step (a ladder): steps with commas between, instead of the options above' -r -f -a "warn\t''
 nudge\t''
 wait:\t''
 key:\t''
@@ -171,7 +171,7 @@ inherit\t'idlewatch\'s own standard input, untouched'
 null\t'Nothing'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l size -d 'The size of the command\'s terminal, whatever that of ours is' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l config -d 'Read this file instead of $XDG_CONFIG_HOME/idlewatch/config.toml (/dev/null: no file)' -r -F
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-guard -d 'Let nothing defer'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-guard -d 'Let nothing speak for it'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l preserve-status -d 'Exit with the command\'s own status even where idlewatch ended it'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l report-always -d 'Write it at every end'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-notify -d 'As a service of systemd, tell it nothing and leave NOTIFY_SOCKET to the command'

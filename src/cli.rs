@@ -235,12 +235,13 @@ pub struct ReplayCli {
 #[command(next_help_heading = "Guards")]
 #[allow(clippy::doc_markdown, reason = "the comments are the help text, and file:PATH is no address")]
 pub struct GuardArgs {
-    /// What may defer: cpu, io, children, turn, file:PATH or cmd:SHELL (may be repeated)
+    /// What may speak for a silent command, so that it is left alone: cpu, io, children, turn, file:PATH or cmd:SHELL
+    /// (may be repeated)
     #[arg(long, value_name = "GUARD", default_values = ["cpu", "turn"])]
     #[arg(value_parser = hinted(guard, hints::guards), hide_possible_values = true)]
     pub guard: Vec<Guard>,
 
-    /// Let nothing defer
+    /// Let nothing speak for it
     #[arg(hide_short_help = true, long, conflicts_with = "guard")]
     pub no_guard: bool,
 }
@@ -358,7 +359,7 @@ pub struct LadderArgs {
     #[arg(long, value_name = "TEXT", value_parser = nudge_text)]
     pub nudge: Vec<String>,
 
-    /// How many nudges until the command is started again; by default 2, or as many as were written down
+    /// How many nudges at most for each start of the command; by default 2, or as many as there are texts or steps for
     #[arg(hide_short_help = true, long, value_name = "N", value_parser = nudges)]
     pub max_nudges: Option<u32>,
 
@@ -375,7 +376,7 @@ pub struct LadderArgs {
     #[arg(short, long, value_name = "DUR", default_value = "10s", value_parser = limit)]
     pub kill_after: Limit,
 
-    /// The whole ladder for a silent command: steps with commas between, instead of the options above
+    /// What is done about a silent command, step by step (a ladder): steps with commas between, instead of the options above
     ///
     /// The steps are warn, nudge[:TEXT], wait:DUR, key:NAME, int, term, hup, quit, kill, signal:NAME, run:SHELL, prompt,
     /// relaunch and stop; a comma in a text is written \,. The man page says more of each, under LADDERS.

@@ -152,8 +152,7 @@ fn ladders() -> String {
 fn signals() -> String {
     let about = "A signal that is sent to idlewatch reaches the command. TERM, INT, HUP, QUIT and TSTP reach all of its \
                  process group, as with timeout(1): they are mostly sent to a group, of which idlewatch alone is left to \
-                 hear them. Keys such as Ctrl-C act in the command's own terminal. What cannot be written of the command's \
-                 last output, to a full disk for example, is said, and makes an exit status of 0 that of an error.";
+                 hear them. Keys such as Ctrl-C act in the command's own terminal.";
     format!(".SH SIGNALS\n{}\n", escape(about))
 }
 
@@ -172,8 +171,10 @@ fn exit_status() -> String {
     }
     let fixed = Reason::ALL.into_iter().filter(|reason| !Reason::OURS.contains(reason)).map(Reason::name);
     let fixed = escape(&fixed.collect::<Vec<_>>().join(" and "));
+    let lost = "What cannot be written of the command's output, to a full disk for example, is said, and makes an exit status \
+                of 0 that of an error: the command itself did not hear of it.";
     let change = "With\n.B \\-\\-exit\\-code\nanother code is chosen for a reason";
-    format!("{text}.PP\n{change}; those of {fixed} are as in every shell and stay.\n")
+    format!("{text}.PP\n{change}; those of {fixed} are as in every shell and stay.\n.PP\n{}\n", escape(lost))
 }
 
 fn report() -> String {

@@ -99,9 +99,7 @@ pub(super) fn exit_code(text: &str) -> Result<ExitCode, String> {
 pub(super) fn guard(text: &str) -> Result<Guard, String> {
     can_be_passed(text)?;
     if text == "none" || text == "off" {
-        return Err(format!(
-            "no guard is called '{text}'; to let nothing defer, use --no-guard (in a file: no-guard = true)"
-        ));
+        return Err(format!("no guard is called '{text}'; to have none, use --no-guard (in a file: no-guard = true)"));
     }
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let several = parts.len() > 1 && parts.iter().all(|part| part.parse::<Guard>().is_ok());
@@ -206,12 +204,10 @@ pub(super) fn limit(text: &str) -> Result<Limit, String> {
 
 /// How often something is done again and again, or `off`.
 pub(super) fn period(text: &str) -> Result<Limit, String> {
-    match limit(text)? {
-        Limit(Some(period)) if period < SHORTEST_PERIOD => {
-            Err("so often nothing else would be done; use 1ms or more".to_owned())
-        }
-        period => Ok(period),
+    if span::parse(text).is_ok_and(|period| period < SHORTEST_PERIOD) {
+        return Err("so often nothing else would be done; use 1ms or more, or 'off' for never".to_owned());
     }
+    limit(text)
 }
 
 /// The shortest of them.
@@ -263,6 +259,7 @@ mod tests {
         assert!(cycles("1").unwrap_err().contains("from 2 to"));
         assert!(nudges("4294967295").unwrap_err().contains("from 0 to 1000"));
         assert!(period("1ns").unwrap_err().contains("1ms") && period("off") == Ok(Limit(None)));
+        assert!(period("0s").unwrap_err().contains("1ms or more, or 'off' for never"));
         for wrong in [shell("a\0b").unwrap_err(), ladder("run:a\0b").unwrap_err(), guard("file:a\0b").unwrap_err()] {
             assert!(wrong.contains("null byte"), "{wrong}");
         }

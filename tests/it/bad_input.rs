@@ -28,7 +28,7 @@ fn says(message: &str, words: &[&str]) {
 #[test]
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
-    let cases: [(&[&str], &[&str]); 48] = [
+    let cases: [(&[&str], &[&str]); 49] = [
         (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
@@ -65,7 +65,8 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--no-guard", "--guard", "cpu"], &["--no-guard", "--guard", "together", "leave one out"]),
         (&["--quiet", "--explain"], &["--quiet", "--explain", "together"]),
         (&["--idel", "5m"], &["no option '--idel'", "did you mean '--idle'?"]),
-        (&["--idle", "-5"], &["no option '-5'", "5m"]),
+        (&["--idle", "-5"], &["no option '-5'", "no value is negative", "5m"]),
+        (&["--heartbeat", "0s"], &["--heartbeat '0s'", "1ms or more, or 'off'"]),
         (&["--idle=-5"], &["--idle '-5': not a duration; write it like 90s"]),
         (&["--idle", "5"], &["--idle '5': not a duration: a number needs a unit; write it like 90s"]),
         (&["-i", "5M"], &["--idle '5M'", "'m' is minutes, 'month' is months", "90s"]),
@@ -101,6 +102,7 @@ fn a_word_too_many_is_told_what_there_is_room_for() {
         ),
         (&["ctl", "list", "foo"], "'foo' is a word too many; write it like: idlewatch ctl list"),
         (&["replay", "a.cast", "extra"], "'extra' is a word too many; write it like: idlewatch replay"),
+        (&["ctl", "status", "-1"], "there is no option '-1', and neither a run nor a duration begins with -"),
         (&["ctl", "list", "--bogus"], "there is no option '--bogus'; see idlewatch ctl --help"),
         (&["ctl", "extend", "foo"], "DUR 'foo': not a duration; write it like 90s"),
     ] {
