@@ -9,7 +9,18 @@ use crate::layers::variable;
 
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
-    let all = [ladders(), signals(), exit_status(), records(), report(), events(), environment(), files(), security()];
+    let all = [
+        guards(),
+        ladders(),
+        signals(),
+        exit_status(),
+        records(),
+        report(),
+        events(),
+        environment(),
+        files(),
+        security(),
+    ];
     all.concat() + &examples() + &see_also(&["idlewatch-ctl", "idlewatch-replay"])
 }
 
@@ -79,6 +90,30 @@ pub fn ctl_sections() -> String {
     )
 }
 
+/// The guards, as they are written, and when each speaks.
+const GUARDS: [(&str, &str); 6] = [
+    ("cpu", "The command's processes use the processor."),
+    ("io", "They read and write."),
+    ("children", "They start processes, or end them."),
+    ("turn", "An agent's turn is in progress, and has shown something new within two minutes; see --profile."),
+    ("file:PATH", "A file changes, or something in a folder."),
+    (
+        "cmd:SHELL",
+        "This ends with 0 in a shell, within 10 seconds. It reads nothing, what it prints goes to /dev/null, and it gets \
+         IDLEWATCH_PID and IDLEWATCH_STATE as run: does.",
+    ),
+];
+
+fn guards() -> String {
+    let about = "A guard speaks for a silent command, and as long as one does, nothing but a warning comes of the silence, up to \
+                 --max-idle. When the last one falls silent too, the command has --idle once more.";
+    let mut text = format!(".SH \"WHEN A GUARD SPEAKS\"\n{}\n", escape(about));
+    for (name, meaning) in GUARDS {
+        let _ = write!(text, ".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(meaning));
+    }
+    text
+}
+
 /// The steps of a ladder, as they are written, and what each does.
 const STEPS: [(&str, &str); 14] = [
     ("warn", "Say so: on standard error or, where the command draws on the terminal, in its title."),
@@ -97,7 +132,9 @@ const STEPS: [(&str, &str); 14] = [
     ("signal:NAME", "The same with this signal, as in signal:USR1."),
     (
         "run:SHELL",
-        "Run this in a shell. The next step does not wait for its end: follow it with wait: where it has to.",
+        "Run this in a shell, beside the command. It reads nothing, what it prints goes to /dev/null, and the variables \
+         IDLEWATCH_PID and IDLEWATCH_STATE tell it the command's process id and state. The next step does not wait for its end: \
+         follow it with wait: where it has to. That it ended is told with --verbose, and always if it could not be run.",
     ),
     ("prompt", "Ask the person at the terminal what to do, for up to a minute. Where nobody is there it is skipped."),
     (
@@ -280,6 +317,12 @@ fn environment() -> String {
         ),
         ("XDG_STATE_HOME".to_owned(), "Where the folder of the history is; else $HOME/.local/state.".to_owned()),
         ("XDG_RUNTIME_DIR".to_owned(), "Where the folder of the control sockets is; else one under /tmp.".to_owned()),
+        (
+            "IDLEWATCH_PID, IDLEWATCH_STATE".to_owned(),
+            "Set for the shell commands of run: and cmd: the process id of the command, and its state (active, quiet, waiting, \
+             stalled, looping or overtime)."
+                .to_owned(),
+        ),
         ("NO_COLOR".to_owned(), "If set, messages are without colour.".to_owned()),
     ];
     let mut text =
@@ -378,14 +421,16 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Step;
+    use crate::watch::{Guard, Step};
 
     #[test]
-    fn the_steps_and_keys_are_those_that_there_are() {
+    fn the_guards_steps_and_keys_are_those_that_there_are() {
         let told = |wrong: &str| wrong.parse::<Step>().unwrap_err();
         let steps = STEPS.map(|(name, _)| name).join(", ");
         assert!(told("fly").ends_with(&format!("use {steps}")), "{}", told("fly"));
         assert!(told("key:none").ends_with(&format!("use one of {}", KEYS.join(", "))), "{}", told("key:none"));
+        let guards = GUARDS.map(|(name, _)| name).join(", ").replace(", cmd", " or cmd");
+        assert!("x".parse::<Guard>().unwrap_err().ends_with(&format!("use {guards}")));
         let help =
             crate::cli::command().render_long_help().to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(help.contains(&steps.replace(", stop", " and stop")), "{help}");

@@ -35,6 +35,8 @@ pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
             let plural = if *processes == 1 { "" } else { "es" };
             ("signaled", format!("{signal} to {processes} process{plural} ({reason}){refused}"))
         }
+        Event::Ran { shell, status: Ok(126) } => ("ran", format!("'{shell}' ended with 126: it cannot be run")),
+        Event::Ran { shell, status: Ok(127) } => ("ran", format!("'{shell}' ended with 127: not found")),
         Event::Ran { shell, status: Ok(code) } => ("ran", format!("'{shell}' ended with {code}")),
         Event::Ran { shell, status: Err(why) } => ("ran", format!("'{shell}' failed: {why}")),
         Event::TimeoutExtended { by } => ("extended", format!("{} more", span(*by))),

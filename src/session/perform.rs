@@ -14,6 +14,10 @@ use crate::report::in_words;
 use crate::signal::Signal;
 use crate::watch::{Action, Answer, Event, Guard, Known, Moment, Observation, State};
 
+/// What a shell ends with where it cannot run, or does not find, what it was told to: a slip, of which nobody would know.
+const CANNOT_RUN: i32 = 126;
+const NOT_FOUND: i32 = 127;
+
 impl Session {
     pub(super) fn perform(&mut self, action: &Action) {
         match action {
@@ -56,9 +60,9 @@ impl Session {
             Event::StateChanged { to: State::Waiting, .. } if self.attended => (Say::Reasons, Tone::Warning),
             // Of a gap: a person who suspends a laptop knows, and a script reads the event.
             Event::StateChanged { .. } | Event::Gap { .. } => (Say::Reasons, Tone::Remark),
-            Event::Signaled { .. } | Event::Nudged { .. } | Event::Ran { status: Err(_), .. } => {
-                (Say::Warnings, Tone::Act)
-            }
+            Event::Signaled { .. }
+            | Event::Nudged { .. }
+            | Event::Ran { status: Err(_) | Ok(CANNOT_RUN | NOT_FOUND), .. } => (Say::Warnings, Tone::Act),
             Event::LoopWarning { .. } | Event::TimeoutWarning { .. } | Event::AnalysisLost => {
                 (Say::Warnings, Tone::Warning)
             }

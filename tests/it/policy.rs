@@ -250,3 +250,16 @@ fn a_share_of_silence_is_an_event_and_a_share_of_the_time_is_a_line() {
     let output = Run::sh(&["--timeout", "5s", "--warn", "10"], "sleep 1").output();
     assert!(stderr(&output).contains("of the time limit (5s) has passed"), "{}", stderr(&output));
 }
+
+#[test]
+fn a_shell_command_knows_the_run_and_one_that_cannot_be_run_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let ladder = "run:echo $IDLEWATCH_PID $IDLEWATCH_STATE >told; echo noise,run:no-such-program,wait:1s,stop";
+    let options = ["--idle", "500ms", "--no-guard", "--on-idle", ladder];
+    let output = Run::sh(&options, "echo $$ >pid; exec sleep 300").folder(folder.path()).output();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("told"), format!("{} stalled\n", read("pid").trim()));
+    let said = stderr(&output);
+    assert!(said.contains("'no-such-program' ended with 127: not found"), "{said}");
+    assert!(output.stdout.is_empty() && !said.contains("noise"), "{said}");
+}
