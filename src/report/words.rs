@@ -14,15 +14,9 @@ pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
             let share = elapsed.as_millis() * 100 / limit.as_millis().max(1);
             ("warning", format!("{share} % of the time limit ({}) has passed", span(*limit)))
         }
-        Event::LoopWarning { what, suspicion } => (
-            "warning",
-            format!(
-                "'{}' came {} times, every {}: perhaps a loop ({suspicion} of 100)",
-                what.pattern,
-                what.count,
-                span(what.period)
-            ),
-        ),
+        Event::LoopWarning { what, suspicion } => {
+            ("warning", format!("{}: perhaps a loop ({suspicion} of 100)", what.in_words()))
+        }
         Event::GuardDeferred { guard, reason, recheck, left } => {
             let left = left.map_or_else(|| "no cap".to_owned(), |left| format!("the cap leaves {}", span(left)));
             ("deferred", format!("guard {guard}: {reason}; asked again in {}, {left}", span(*recheck)))
