@@ -166,7 +166,7 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l pty -d 'Which of th
 mirror\t'Each stream is a terminal only where idlewatch\'s own is'
 never\t'Pipes'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l stdin -d 'What the command reads from' -r -f -a "auto\t'The terminal through the pseudo-terminal; a pipe or a file as it is'
-pty\t'The pseudo-terminal, whatever idlewatch\'s own standard input is'
+pty\t'The pseudo-terminal: a pipe is typed into it, so that ^C, ^D and the like in it act, and lines over 4095 bytes are cut'
 inherit\t'idlewatch\'s own standard input, untouched'
 null\t'Nothing'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l size -d 'The size of the command\'s terminal, whatever that of ours is' -r

@@ -430,7 +430,7 @@ pub enum PtyArg {
 pub enum StdinArg {
     /// The terminal through the pseudo-terminal; a pipe or a file as it is
     Auto,
-    /// The pseudo-terminal, whatever idlewatch's own standard input is
+    /// The pseudo-terminal: a pipe is typed into it, so that ^C, ^D and the like in it act, and lines over 4095 bytes are cut
     Pty,
     /// idlewatch's own standard input, untouched
     Inherit,
