@@ -51,12 +51,14 @@ fn fault_in(table: &DeTable<'_>, all: &[(&str, Shape)], of: &str) -> Option<(usi
 }
 
 fn unknown(name: &str, all: &[(&str, Shape)], of: &str) -> String {
-    match nearest(name, all.iter().map(|(known, _)| *known)) {
+    let names = || all.iter().map(|(known, _)| *known);
+    match nearest(name, names()) {
         Some(near) => format!("{of} has no '{name}'; did you mean '{near}'?"),
-        None => {
-            let names: Vec<&str> = all.iter().map(|(known, _)| *known).filter(|known| *known != "name").collect();
-            format!("{of} has no '{name}'; it has {}", names.join(", "))
-        }
+        // What it is called stands above, and need not be said again.
+        None => format!(
+            "{of} has no '{name}'; it has {}",
+            names().filter(|known| *known != "name").collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 
