@@ -30,7 +30,7 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l first-output -d 'Ac
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done -d 'The command has said that it is finished when this is on its screen' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l warn -d 'Warn when this share of a limit has passed, in percent' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l warn -d 'Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and the state quiet' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r
@@ -46,7 +46,7 @@ opencode\t''
 aider\t''
 auto\t''
 none\t''"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l guard -d 'What may defer: cpu, net, turn, io, children, file:PATH or cmd:SHELL (may be repeated)' -r -f -a "cpu\t''
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l guard -d 'What may speak for a silent command, so that it is left alone: cpu, net, turn, io, children, file:PATH or cmd:SHELL (may be repeated)' -r -f -a "cpu\t''
 net\t''
 turn\t''
 io\t''
@@ -54,7 +54,7 @@ children\t''
 file:\t''
 cmd:\t''"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge -d 'Type this into a silent command and submit it (may be repeated: one after the other)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges until the command is started again; by default 2, or as many as were written down' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges at most for each start of the command; by default 2, or as many as there are texts or steps for' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge-wait -d 'How long to wait after a nudge' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s s -l signal -d 'The signal that asks a stuck command to end' -r -f -a "HUP\t''
 INT\t''
@@ -86,7 +86,7 @@ WINCH\t''
 IO\t''
 SYS\t''"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s k -l kill-after -d 'Send SIGKILL if the command is still there this long after the signal (\'off\': never)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l on-idle -d 'The whole ladder for a silent command: steps with commas between, instead of the options above' -r -f -a "warn\t''
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l on-idle -d 'What is done about a silent command, step by step (a ladder): steps with commas between, instead of the options above' -r -f -a "warn\t''
 nudge\t''
 wait:\t''
 key:\t''
@@ -167,12 +167,12 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l pty -d 'Which of th
 mirror\t'Each stream is a terminal only where idlewatch\'s own is'
 never\t'Pipes'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l stdin -d 'What the command reads from' -r -f -a "auto\t'The terminal through the pseudo-terminal; a pipe or a file as it is'
-pty\t'The pseudo-terminal, whatever idlewatch\'s own standard input is'
+pty\t'The pseudo-terminal: a pipe is typed into it, so that ^C, ^D and the like in it act, and lines over 4095 bytes are cut'
 inherit\t'idlewatch\'s own standard input, untouched'
 null\t'Nothing'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l size -d 'The size of the command\'s terminal, whatever that of ours is' -r
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l config -d 'Read this file instead of $XDG_CONFIG_HOME/idlewatch/config.toml (/dev/null: no file)' -r -F
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-guard -d 'Let nothing defer'
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-guard -d 'Let nothing speak for it'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l preserve-status -d 'Exit with the command\'s own status even where idlewatch ended it'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l report-always -d 'Write it at every end'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-notify -d 'As a service of systemd, tell it nothing and leave NOTIFY_SOCKET to the command'
@@ -233,7 +233,7 @@ complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l first-out
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done -d 'The command has said that it is finished when this is on its screen' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l warn -d 'Warn when this share of a limit has passed, in percent' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l warn -d 'Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and the state quiet' -r
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r

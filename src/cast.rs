@@ -130,7 +130,7 @@ impl<R: BufRead> Cast<R> {
             let is_header =
                 serde_json::from_str::<serde_json::Value>(&line).is_ok_and(|line| line.get("version").is_some());
             fault(if is_header {
-                format!("the header cannot be meant: {error}")
+                format!("the header cannot be meant: {}", why(&error))
             } else {
                 format!("not an asciicast: it has no header; {BEGINS}")
             })
@@ -196,9 +196,15 @@ fn too_late(seconds: Duration) -> String {
     )
 }
 
+/// What is wrong, without the place: it is one in the line, whose number is that in the file.
+fn why(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or_default().to_owned()
+}
+
 fn parse(text: &str) -> Result<(Duration, What), String> {
     let (seconds, code, data): (f64, String, serde_json::Value) =
-        serde_json::from_str(text).map_err(|error| format!("not an event [time, code, data]: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("not an event [time, code, data]: {}", why(&error)))?;
     let at = Duration::try_from_secs_f64(seconds).map_err(|_| format!("{seconds} is not a time"))?;
     let text = || data.as_str().map(str::to_owned).ok_or_else(|| format!("the data of '{code}' is not text"));
     let what = match code.as_str() {
@@ -268,6 +274,12 @@ mod tests {
         assert!(late.reason.contains("time 100000000000 it would last more than a hundred years"), "{late:?}");
         assert_eq!(read(&format!("{header}[1.0, \"o\", \"x\"]\n[2.0, \"o")).unwrap().len(), 1);
         assert_eq!(read(&format!("{header}[1.0, \"w\", 5]\n")).unwrap()[0].what, What::Other);
+        let broken = fault(&format!("{header}[1.0, \"o\"]\n[oops\n"));
+        assert_eq!(broken.line, 2);
+        assert!(
+            broken.reason.contains("not an event [time, code, data]") && !broken.reason.contains("column"),
+            "{broken:?}"
+        );
         assert!(fault(&format!("{header}[1.0, \"r\", \"wide\"]\n")).reason.contains("80x24"));
     }
 }

@@ -22,12 +22,13 @@ use crate::watch::{Guard, Pattern, Size};
 pub use ctl::{CtlCli, CtlVerb};
 pub use history::HistoryArgs;
 pub(crate) use refusal::visible;
-pub use typed::{Arguments, Kind, Known, Typed, known};
+pub use typed::{Arguments, Kind, Known, Typed, check_values, known};
 pub use values::{EventsTo, ExitCode, LadderArg, Limit, ReportTo};
 
 use hints::hinted;
 use values::{
-    any_regex, cycles, duration, guard, ladder, limit, nudge_text, nudges, number, percent, regex, shell, signal, size,
+    any_regex, cycles, duration, final_ladder, guard, ladder, limit, nudge_text, nudges, number, percent, regex, shell,
+    signal, size,
 };
 
 /// What every option has in common, said once below the options.
@@ -138,7 +139,8 @@ pub struct LimitArgs {
     #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "1m", value_parser = duration)]
     pub done_idle: Duration,
 
-    /// Warn when this share of a limit has passed, in percent
+    /// Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and
+    /// the state quiet
     #[arg(hide_short_help = true, long, value_name = "PCT", default_value = "60", value_parser = percent)]
     pub warn: u8,
 }
@@ -233,12 +235,13 @@ pub struct ReplayCli {
 #[command(next_help_heading = "Guards")]
 #[allow(clippy::doc_markdown, reason = "the comments are the help text, and file:PATH is no address")]
 pub struct GuardArgs {
-    /// What may defer: cpu, net, turn, io, children, file:PATH or cmd:SHELL (may be repeated)
+    /// What may speak for a silent command, so that it is left alone: cpu, net, turn, io, children, file:PATH or cmd:SHELL
+    /// (may be repeated)
     #[arg(long, value_name = "GUARD", default_values = ["cpu", "net", "turn"])]
     #[arg(value_parser = hinted(guard, hints::guards), hide_possible_values = true)]
     pub guard: Vec<Guard>,
 
-    /// Let nothing defer
+    /// Let nothing speak for it
     #[arg(hide_short_help = true, long, conflicts_with = "guard")]
     pub no_guard: bool,
 }
@@ -356,7 +359,7 @@ pub struct LadderArgs {
     #[arg(long, value_name = "TEXT", value_parser = nudge_text)]
     pub nudge: Vec<String>,
 
-    /// How many nudges until the command is started again; by default 2, or as many as were written down
+    /// How many nudges at most for each start of the command; by default 2, or as many as there are texts or steps for
     #[arg(hide_short_help = true, long, value_name = "N", value_parser = nudges)]
     pub max_nudges: Option<u32>,
 
@@ -373,16 +376,16 @@ pub struct LadderArgs {
     #[arg(short, long, value_name = "DUR", default_value = "10s", value_parser = limit)]
     pub kill_after: Limit,
 
-    /// The whole ladder for a silent command: steps with commas between, instead of the options above
+    /// What is done about a silent command, step by step (a ladder): steps with commas between, instead of the options above
     ///
     /// The steps are warn, nudge[:TEXT], wait:DUR, key:NAME, int, term, hup, quit, kill, signal:NAME, run:SHELL, prompt,
     /// relaunch and stop; a comma in a text is written \,. The man page says more of each, under LADDERS.
-    #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
+    #[arg(long, value_name = "STEPS", value_parser = hinted(final_ladder, hints::steps), hide_possible_values = true)]
     #[allow(rustdoc::broken_intra_doc_links, reason = "the brackets are read by people")]
     pub on_idle: Option<LadderArg>,
 
     /// The ladder for a command that loops; by default a warning
-    #[arg(hide_short_help = true, long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
+    #[arg(hide_short_help = true, long, value_name = "STEPS", value_parser = hinted(final_ladder, hints::steps), hide_possible_values = true)]
     pub on_loop: Option<LadderArg>,
 
     /// The ladder for a command that waits for a person; by default a warning where there is one, else as for silence
@@ -390,7 +393,7 @@ pub struct LadderArgs {
     pub on_waiting: Option<LadderArg>,
 
     /// The ladder for a command that has run too long; by default it is ended
-    #[arg(long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
+    #[arg(long, value_name = "STEPS", value_parser = hinted(final_ladder, hints::steps), hide_possible_values = true)]
     pub on_timeout: Option<LadderArg>,
 }
 
@@ -427,7 +430,7 @@ pub enum PtyArg {
 pub enum StdinArg {
     /// The terminal through the pseudo-terminal; a pipe or a file as it is
     Auto,
-    /// The pseudo-terminal, whatever idlewatch's own standard input is
+    /// The pseudo-terminal: a pipe is typed into it, so that ^C, ^D and the like in it act, and lines over 4095 bytes are cut
     Pty,
     /// idlewatch's own standard input, untouched
     Inherit,

@@ -3,15 +3,12 @@
 mod in_force;
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cli::{EventsTo, ExitCode, LadderArgs, PtyArg, RecordArgs, RelaunchArg, ReportTo, RunCli, StdinArg};
+use crate::cli::{EventsTo, ExitCode, LadderArgs, PtyArg, RelaunchArg, ReportTo, RunCli, StdinArg};
 use crate::detection;
-use crate::error::Error;
 use crate::exit::Reason;
-use crate::report::plain;
 use crate::session::Status;
 use crate::watch::{Ending, Ladders, Nudges, Policy, Profile, Size, Step};
 
@@ -29,6 +26,8 @@ pub struct Config {
     pub exit: Exit,
     /// Where the events go, if anywhere.
     pub events: Option<EventsTo>,
+    /// What says so: an option, a variable, or a line of a file.
+    pub events_named: String,
     /// How often they tell the progress.
     pub progress_every: Option<Duration>,
     /// Where the post-mortem goes, if anywhere.
@@ -75,7 +74,8 @@ pub struct Relaunch {
 /// What the program exits with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
-    codes: Vec<ExitCode>,
+    /// Codes of one's own.
+    pub codes: Vec<ExitCode>,
     /// The command's own status even where we ended it.
     pub preserve: bool,
 }
@@ -131,7 +131,7 @@ pub enum Stdin {
 
 impl Config {
     /// What these arguments mean for a command of this profile.
-    pub fn new(cli: RunCli, profile: Option<Profile>) -> Result<Self, Error> {
+    pub fn new(cli: RunCli, profile: Option<Profile>) -> Self {
         let detection = detection::policy(cli.limits, cli.detect, profile);
         let most = cli
             .ladder
@@ -145,11 +145,8 @@ impl Config {
             waiting: cli.ladder.on_waiting.map(|ladder| ladder.0),
             timeout: cli.ladder.on_timeout.map_or(usual.timeout, |ladder| ladder.0),
         };
-        check_nudges(&ladders, &nudges)?;
-        check_files(&cli.records)?;
-        check_codes(&cli.exit.exit_code)?;
         let relaunch = cli.relaunch.relaunch;
-        Ok(Self {
+        Self {
             command: cli.command,
             policy: Policy {
                 guards: if cli.guards.no_guard { Vec::new() } else { cli.guards.guard },
@@ -167,6 +164,7 @@ impl Config {
             },
             exit: Exit { codes: cli.exit.exit_code, preserve: cli.exit.preserve_status },
             events: cli.records.events,
+            events_named: "--events".to_owned(),
             progress_every: cli.records.progress_every.0,
             report: cli.records.report,
             report_always: cli.records.report_always,
@@ -194,7 +192,7 @@ impl Config {
             },
             insists_on_typing: true,
             size: cli.terminal.size,
-        })
+        }
     }
 
     /// Whether the command may be started more than once.
@@ -206,6 +204,11 @@ impl Config {
     /// Whether the person may have to be asked.
     pub fn prompts(&self) -> bool {
         self.steps().any(|step| *step == Step::Prompt)
+    }
+
+    /// Whether a step of a ladder types a text.
+    pub fn nudges(&self) -> bool {
+        self.steps().any(|step| matches!(step, Step::Nudge(_)))
     }
 
     fn steps(&self) -> impl Iterator<Item = &Step> {
@@ -228,61 +231,4 @@ fn usual_nudges(ladder: &LadderArgs) -> usize {
         .flatten()
         .map(|ladder| ladder.0.iter().filter(|step| matches!(step, Step::Nudge(_))).count());
     steps.chain([ladder.nudge.len(), 2]).max().unwrap_or(2)
-}
-
-/// One reason has one code.
-fn check_codes(codes: &[ExitCode]) -> Result<(), Error> {
-    for (index, code) in codes.iter().enumerate() {
-        if let Some(other) = codes[..index].iter().find(|other| other.reason == code.reason) {
-            let (reason, one, two) = (code.reason, other.code, code.code);
-            return Err(Error::usage(format!("--exit-code gives {reason} two codes, {one} and {two}; leave one out")));
-        }
-    }
-    Ok(())
-}
-
-/// Each file is written by one of us alone, and one that is read is not written at all.
-fn check_files(records: &RecordArgs) -> Result<(), Error> {
-    let events = match &records.events {
-        Some(EventsTo::File(path)) => Some(path),
-        _ => None,
-    };
-    let files = [
-        ("events", events),
-        ("report", records.report.as_ref().map(|to| &to.path)),
-        ("record", records.record.as_ref()),
-        ("checkpoint", records.checkpoint.as_ref()),
-    ];
-    let given: Vec<_> = files.into_iter().filter_map(|(option, path)| Some((option, path?))).collect();
-    for (index, (option, path)) in given.iter().enumerate() {
-        if let Some((other, _)) = given[..index].iter().find(|(_, other)| is_same_file(other, path)) {
-            let path = plain(&path.to_string_lossy());
-            return Err(Error::usage(format!(
-                "--{other} and --{option} are the same file, '{path}'; give each its own"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Whether both names are of one file: the same name, or that of a file that is there. Devices and pipes can be shared.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    match (fs::canonicalize(one), fs::canonicalize(other)) {
-        (Ok(one), Ok(other)) => one == other && one.is_file(),
-        _ => one == other,
-    }
-}
-
-/// A step that nudges without a text needs one from `--nudge`.
-fn check_nudges(ladders: &Ladders, nudges: &Nudges) -> Result<(), Error> {
-    let empty = |(_, steps): &(&str, &[Step])| steps.contains(&Step::Nudge(None)) && nudges.texts.is_empty();
-    let waiting = ladders.waiting.as_deref().unwrap_or_default();
-    let all =
-        [("idle", &*ladders.idle), ("loop", &*ladders.looping), ("waiting", waiting), ("timeout", &*ladders.timeout)];
-    match all.iter().find(|ladder| empty(ladder)) {
-        Some((name, _)) => Err(Error::usage(format!(
-            "--on-{name} has the step 'nudge' without a text; write nudge:TEXT, or give the text with --nudge"
-        ))),
-        None => Ok(()),
-    }
 }

@@ -17,7 +17,7 @@ pub enum Reason {
     WaitingInput,
     /// Total running time.
     Timeout,
-    /// idlewatch itself failed.
+    /// idlewatch itself failed, or what the command printed could not be written.
     Error,
     /// The command was found but cannot run.
     CannotRun,
@@ -101,7 +101,7 @@ impl Reason {
             Self::Loop => "the command repeated itself for too long",
             Self::WaitingInput => "the command asked for input and nobody was there to answer",
             Self::Timeout => "the command ran for too long",
-            Self::Error => "idlewatch itself failed",
+            Self::Error => "idlewatch failed, or the output could not be written",
             Self::CannotRun => "the command was found but cannot be run",
             Self::NotFound => "the command was not found",
         }

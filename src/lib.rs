@@ -73,8 +73,10 @@ const PANICKED: i32 = 101;
 fn watch_over(typed: Typed<RunCli>) -> Result<Status, Error> {
     let words: Vec<String> = typed.cli.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let resolved = layers::resolve(typed, words.iter().map(String::as_str))?;
-    let mut config = Config::new(resolved.typed.cli.clone(), resolved.profile())?;
+    let mut config = Config::new(resolved.typed.cli.clone(), resolved.profile());
     config.insists_on_typing = resolved.insists_on_typing(&config);
+    config.events_named = resolved.named("events", 0);
+    resolved.check_conflicts(&config)?;
     resolved.check_effect(&config)?;
     if resolved.typed.cli.print_config {
         return layers::print(&resolved, &config).map(|()| Status::Code(0));
@@ -90,7 +92,7 @@ fn watch_over_plain(mut args: Vec<OsString>, before: usize) -> Result<Status, Er
         return watch_over(Typed::new(args)?);
     }
     args.drain(..before);
-    watched(&Config::new(RunCli::without_options(args), None)?)
+    watched(&Config::new(RunCli::without_options(args), None))
 }
 
 /// Runs the command; gives what to exit with.

@@ -9,7 +9,18 @@ use crate::layers::variable;
 
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
-    let all = [ladders(), signals(), exit_status(), records(), report(), events(), environment(), files(), security()];
+    let all = [
+        guards(),
+        ladders(),
+        signals(),
+        exit_status(),
+        records(),
+        report(),
+        events(),
+        environment(),
+        files(),
+        security(),
+    ];
     all.concat() + &examples() + &see_also(&["idlewatch-ctl", "idlewatch-replay"])
 }
 
@@ -79,6 +90,35 @@ pub fn ctl_sections() -> String {
     )
 }
 
+/// The guards, as they are written, and when each speaks.
+const GUARDS: [(&str, &str); 7] = [
+    ("cpu", "The command's processes use the processor."),
+    (
+        "net",
+        "They receive something over connections that were there before: a model answers, also where an agent prints nothing \
+         meanwhile.",
+    ),
+    ("turn", "An agent's turn is in progress, and has shown something new within two minutes; see --profile."),
+    ("io", "They read and write much, some hundred kilobytes a second."),
+    ("children", "They start processes, or end them."),
+    ("file:PATH", "A file changes, or something in a folder."),
+    (
+        "cmd:SHELL",
+        "This ends with 0 in a shell, within 10 seconds. It reads nothing, what it prints goes to /dev/null, and it gets \
+         IDLEWATCH_PID and IDLEWATCH_STATE as run: does.",
+    ),
+];
+
+fn guards() -> String {
+    let about = "A guard speaks for a silent command, and as long as one does, nothing but a warning comes of the silence, up to \
+                 --max-idle. When the last one falls silent too, the command has --idle once more.";
+    let mut text = format!(".SH \"WHEN A GUARD SPEAKS\"\n{}\n", escape(about));
+    for (name, meaning) in GUARDS {
+        let _ = write!(text, ".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(meaning));
+    }
+    text
+}
+
 /// The steps of a ladder, as they are written, and what each does.
 const STEPS: [(&str, &str); 14] = [
     ("warn", "Say so: on standard error or, where the command draws on the terminal, in its title."),
@@ -97,7 +137,9 @@ const STEPS: [(&str, &str); 14] = [
     ("signal:NAME", "The same with this signal, as in signal:USR1."),
     (
         "run:SHELL",
-        "Run this in a shell. The next step does not wait for its end: follow it with wait: where it has to.",
+        "Run this in a shell, beside the command. It reads nothing, what it prints goes to /dev/null, and the variables \
+         IDLEWATCH_PID and IDLEWATCH_STATE tell it the command's process id and state. The next step does not wait for its end: \
+         follow it with wait: where it has to. That it ended is told with --verbose, and always if it could not be run.",
     ),
     ("prompt", "Ask the person at the terminal what to do, for up to a minute. Where nobody is there it is skipped."),
     (
@@ -138,8 +180,9 @@ fn ladders() -> String {
                  or a shell command is written \\, and a backslash before a comma \\\\. Each step is taken only while the \
                  command is still stuck: progress ends the ladder, and the next time it begins with the first step. Before \
                  every step but warn the guards of a silent command are asked. A ladder without stop, relaunch or a signal \
-                 ends nothing. Where a person is at the terminal, a command that waits for them is never ended, whatever \
-                 the ladder says. If the command ends of a step, the exit status says why.";
+                 ends nothing, and stop or relaunch is its last step. Where a person is at the terminal, a command that waits \
+                 for them is never ended, whatever the ladder says: there --on-waiting passes over such a step and goes on \
+                 with the next. If the command ends of a step, the exit status says why.";
     let mut text = format!(".SH LADDERS\n{}\n", escape(about));
     for (name, meaning) in STEPS {
         let keys = if name == "key:NAME" { format!("{}.", KEYS.join(", ")) } else { String::new() };
@@ -151,8 +194,7 @@ fn ladders() -> String {
 fn signals() -> String {
     let about = "A signal that is sent to idlewatch reaches the command. TERM, INT, HUP, QUIT and TSTP reach all of its \
                  process group, as with timeout(1): they are mostly sent to a group, of which idlewatch alone is left to \
-                 hear them. Keys such as Ctrl-C act in the command's own terminal. What cannot be written of the command's \
-                 last output, to a full disk for example, is said, and makes an exit status of 0 that of an error.";
+                 hear them. Keys such as Ctrl-C act in the command's own terminal.";
     format!(".SH SIGNALS\n{}\n", escape(about))
 }
 
@@ -171,8 +213,10 @@ fn exit_status() -> String {
     }
     let fixed = Reason::ALL.into_iter().filter(|reason| !Reason::OURS.contains(reason)).map(Reason::name);
     let fixed = escape(&fixed.collect::<Vec<_>>().join(" and "));
+    let lost = "What cannot be written of the command's output, to a full disk for example, is said, and makes an exit status \
+                of 0 that of an error: the command itself did not hear of it.";
     let change = "With\n.B \\-\\-exit\\-code\nanother code is chosen for a reason";
-    format!("{text}.PP\n{change}; those of {fixed} are as in every shell and stay.\n")
+    format!("{text}.PP\n{change}; those of {fixed} are as in every shell and stay.\n.PP\n{}\n", escape(lost))
 }
 
 fn report() -> String {
@@ -278,6 +322,12 @@ fn environment() -> String {
         ),
         ("XDG_STATE_HOME".to_owned(), "Where the folder of the history is; else $HOME/.local/state.".to_owned()),
         ("XDG_RUNTIME_DIR".to_owned(), "Where the folder of the control sockets is; else one under /tmp.".to_owned()),
+        (
+            "IDLEWATCH_PID, IDLEWATCH_STATE".to_owned(),
+            "Set for the shell commands of run: and cmd: the process id of the command, and its state (active, quiet, waiting, \
+             stalled, looping or overtime)."
+                .to_owned(),
+        ),
         ("NO_COLOR".to_owned(), "If set, messages are without colour.".to_owned()),
     ];
     let mut text =
@@ -376,14 +426,16 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Step;
+    use crate::watch::{Guard, Step};
 
     #[test]
-    fn the_steps_and_keys_are_those_that_there_are() {
+    fn the_guards_steps_and_keys_are_those_that_there_are() {
         let told = |wrong: &str| wrong.parse::<Step>().unwrap_err();
         let steps = STEPS.map(|(name, _)| name).join(", ");
         assert!(told("fly").ends_with(&format!("use {steps}")), "{}", told("fly"));
         assert!(told("key:none").ends_with(&format!("use one of {}", KEYS.join(", "))), "{}", told("key:none"));
+        let guards = GUARDS.map(|(name, _)| name).join(", ").replace(", cmd", " or cmd");
+        assert!("x".parse::<Guard>().unwrap_err().ends_with(&format!("use {guards}")));
         let help =
             crate::cli::command().render_long_help().to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(help.contains(&steps.replace(", stop", " and stop")), "{help}");

@@ -8,6 +8,10 @@ const LONGEST: Duration = Duration::from_hours(24 * 365 * 100);
 /// A length of time such as `90s`, `5m` or `1h 30m`; otherwise what is wrong with it.
 pub fn parse(text: &str) -> Result<Duration, String> {
     use humantime::DurationError::{NumberOverflow, UnknownUnit};
+    // It would be months, and nobody means them.
+    if text.split(|letter: char| !letter.is_alphabetic()).any(|unit| unit == "M") {
+        return Err("not a duration: 'M' is no unit; 'm' is minutes, 'month' is months".to_owned());
+    }
     match humantime::parse_duration(text) {
         Ok(duration) if duration <= LONGEST => Ok(duration),
         Ok(_) | Err(NumberOverflow) => Err("longer than a hundred years".to_owned()),
@@ -39,5 +43,9 @@ mod tests {
         }
         assert_eq!(parse("5").unwrap_err(), "not a duration: a number needs a unit");
         assert_eq!(parse("5 parsecs").unwrap_err(), "not a duration: 'parsecs' is no unit such as ms, s, m, h or d");
+        for months in ["5M", "1h 5M", "1M30s", "5 M"] {
+            assert!(parse(months).unwrap_err().contains("'m' is minutes, 'month' is months"), "{months}");
+        }
+        assert_eq!(parse("2months"), humantime::parse_duration("2months").map_err(|error| error.to_string()));
     }
 }

@@ -101,7 +101,12 @@ fn unknown(error: &clap::Error) -> String {
         return format!("'{word}' is a word too many; write it like: {}", usage(error));
     }
     if word[1..].starts_with(|letter: char| letter.is_ascii_digit()) {
-        return format!("there is no option '{word}', and no value is less than nothing; write it like 90s, 5m or 3");
+        return match verb(error) {
+            Some("ctl") => format!(
+                "there is no option '{word}', and neither a run nor a duration begins with -; write it like 3f2a or 15m"
+            ),
+            _ => format!("there is no option '{word}', and no value is negative; write it like 90s, 5m or 3"),
+        };
     }
     let hint = match context(error, ContextKind::SuggestedArg) {
         near if near.is_empty() => match verb(error) {

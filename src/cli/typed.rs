@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, Parser};
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Parser};
 
 use super::refusal::{reason, refusal};
 use super::{ReplayCli, RunCli};
@@ -216,6 +216,21 @@ impl<C: Arguments> Typed<C> {
     }
 }
 
+/// Refuses the first value in `layers` that is none, whether or not this run goes by it. Each layer is read by itself:
+/// what contradicts something in another one stands for another run.
+pub fn check_values<'s>(layers: impl IntoIterator<Item = &'s [Setting]>) -> Result<(), Error> {
+    let mut command = RunCli::command();
+    let program = [OsString::from("idlewatch")];
+    for settings in layers {
+        let values = settings.iter().flat_map(Setting::arguments);
+        let args = program.iter().cloned().chain(values).chain(["--", "x"].map(OsString::from));
+        if let Err(error) = command.try_get_matches_from_mut(args) {
+            return Err(blame::<RunCli>(settings, &program).unwrap_or_else(|| refusal(&error)));
+        }
+    }
+    Ok(())
+}
+
 /// Finds the setting that was refused, so that the message can say where it stands.
 fn blame<C: Arguments>(settings: &[Setting], program: &[OsString]) -> Option<Error> {
     let refused = |arguments: &[OsString]| {
@@ -254,8 +269,6 @@ fn blame<C: Arguments>(settings: &[Setting], program: &[OsString]) -> Option<Err
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

@@ -99,9 +99,7 @@ pub(super) fn exit_code(text: &str) -> Result<ExitCode, String> {
 pub(super) fn guard(text: &str) -> Result<Guard, String> {
     can_be_passed(text)?;
     if text == "none" || text == "off" {
-        return Err(format!(
-            "no guard is called '{text}'; to let nothing defer, use --no-guard (in a file: no-guard = true)"
-        ));
+        return Err(format!("no guard is called '{text}'; to have none, use --no-guard (in a file: no-guard = true)"));
     }
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let several = parts.len() > 1 && parts.iter().all(|part| part.parse::<Guard>().is_ok());
@@ -125,6 +123,18 @@ pub(super) fn ladder(text: &str) -> Result<LadderArg, String> {
         let in_a_text = error.starts_with("no step is called") && (text.contains("nudge:") || text.contains("run:"));
         if in_a_text { format!("{error}; a comma within a text is written \\,") } else { error }
     })
+}
+
+/// A ladder that is over with its first stop. Only where a person is waited for is that step left out, and the next taken.
+pub(super) fn final_ladder(text: &str) -> Result<LadderArg, String> {
+    let LadderArg(steps) = ladder(text)?;
+    let end = steps.iter().position(|step| matches!(step, Step::Stop | Step::Relaunch));
+    match end.and_then(|end| Some((&steps[end], steps.get(end + 1)?))) {
+        Some((end, never)) => {
+            Err(format!("'{never}' would never be done: '{end}' is the last step; write it before, or leave it out"))
+        }
+        None => Ok(LadderArg(steps)),
+    }
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "it stands where every parser of a value stands")]
@@ -194,12 +204,10 @@ pub(super) fn limit(text: &str) -> Result<Limit, String> {
 
 /// How often something is done again and again, or `off`.
 pub(super) fn period(text: &str) -> Result<Limit, String> {
-    match limit(text)? {
-        Limit(Some(period)) if period < SHORTEST_PERIOD => {
-            Err("so often nothing else would be done; use 1ms or more".to_owned())
-        }
-        period => Ok(period),
+    if span::parse(text).is_ok_and(|period| period < SHORTEST_PERIOD) {
+        return Err("so often nothing else would be done; use 1ms or more, or 'off' for never".to_owned());
     }
+    limit(text)
 }
 
 /// The shortest of them.
@@ -251,12 +259,18 @@ mod tests {
         assert!(cycles("1").unwrap_err().contains("from 2 to"));
         assert!(nudges("4294967295").unwrap_err().contains("from 0 to 1000"));
         assert!(period("1ns").unwrap_err().contains("1ms") && period("off") == Ok(Limit(None)));
+        assert!(period("0s").unwrap_err().contains("1ms or more, or 'off' for never"));
         for wrong in [shell("a\0b").unwrap_err(), ladder("run:a\0b").unwrap_err(), guard("file:a\0b").unwrap_err()] {
             assert!(wrong.contains("null byte"), "{wrong}");
         }
         assert!(number("-1").unwrap_err().contains("from 0 to"));
         assert!(ladder("nudge:yes, go on,stop").unwrap_err().ends_with(r"a comma within a text is written \,"));
         assert!(!ladder("warn,fly").unwrap_err().contains("comma"));
+        assert!(
+            final_ladder("warn,stop,kill").unwrap_err().contains("'kill' would never be done: 'stop' is the last step")
+        );
+        assert!(final_ladder("relaunch,stop").unwrap_err().contains("'relaunch' is the last step"));
+        assert!(final_ladder("term,wait:1s,kill,stop").is_ok() && ladder("stop,warn").is_ok());
         assert!(size("80").unwrap_err().contains("80x24"));
         assert!(nudge_text(" ").unwrap_err().contains("nothing to type"));
         for wrong in ["report", "report.txt", ".md", "", "folder/"] {

@@ -5,6 +5,7 @@ use super::{Origin, Resolved};
 use crate::cli::RunCli;
 use crate::config::Config;
 use crate::error::Error;
+use crate::exit::Reason;
 use crate::watch::{ActivityKind, Ladders, Step};
 
 impl Resolved<RunCli> {
@@ -17,6 +18,15 @@ impl Resolved<RunCli> {
         let bytes = policy.activity == ActivityKind::Bytes;
         let idle_off = "--idle is off; give it a limit, as in --idle 5m";
         let loops_off = "--loop-for is off; give it a time, as in --loop-for 2m";
+        let none_allowed = config.relaunches() && config.relaunch.most == 0;
+        let after_end = config.relaunch.after_crash || config.relaunch.after_stuck;
+        let nothing_typed = policy.nudges.texts.is_empty();
+        let own_waits = self.origin("on-idle") != Origin::Default;
+        let preserved = config.exit.preserve && config.exit.codes.iter().any(|own| own.reason != Reason::Error);
+        let preserving =
+            format!("{} keeps the command's own status; leave one of the two out", self.named("preserve-status", 0));
+        let never = "--max-relaunches is 0; give it at least 1";
+        let no_nudge = "nothing would be typed; add --nudge TEXT";
         let no_relaunch = "nothing would start the command again; add --relaunch stuck, crash or any";
         let cases = [
             ("report-always", config.report.is_none(), "there is no report to write; add --report FILE.html"),
@@ -24,6 +34,14 @@ impl Resolved<RunCli> {
             ("relaunch-with", !config.relaunches() && config.report.is_none(), no_relaunch),
             ("max-relaunches", !config.relaunches(), no_relaunch),
             ("relaunch-delay", !config.relaunches(), no_relaunch),
+            ("relaunch", after_end && none_allowed, never),
+            ("relaunch-delay", none_allowed, never),
+            ("nudge-wait", nothing_typed, no_nudge),
+            ("nudge-wait", own_waits, "--on-idle says how long to wait, with its steps wait:DUR"),
+            ("max-nudges", nothing_typed && !config.nudges(), no_nudge),
+            ("max-idle", no_silence, idle_off),
+            ("guard", no_silence, idle_off),
+            ("exit-code", preserved, &preserving),
             ("on-timeout", policy.timeout.is_none(), "there is no limit on the whole; add --timeout 2h"),
             ("done-idle", policy.done.is_none(), "nothing says that the command is done; add --done REGEX"),
             ("on-idle", no_silence, idle_off),
@@ -35,7 +53,26 @@ impl Resolved<RunCli> {
         ];
         match cases.iter().find(|(name, is_idle, _)| *is_idle && self.origin(name) == Origin::Flag) {
             Some((name, _, why)) => Err(Error::usage(format!("--{name} would do nothing: {why}"))),
-            None => self.check_nudges(config),
+            None => self.check_ceiling(config).and_then(|()| self.check_nudges(config)),
+        }
+    }
+
+    /// Refuses a ceiling below the limit that it is above: the command would be ended at the limit, whatever guards say.
+    fn check_ceiling(&self, config: &Config) -> Result<(), Error> {
+        let policy = &config.policy;
+        let limits = [("first-output", policy.first_output), ("idle", policy.idle)];
+        let lowest =
+            limits.into_iter().filter_map(|(name, limit)| Some((name, limit?))).min_by_key(|(_, limit)| *limit);
+        match (policy.max_idle, lowest) {
+            (Some(ceiling), Some((name, limit))) if ceiling < limit && self.origin("max-idle") == Origin::Flag => {
+                Err(Error::usage(format!(
+                    "--max-idle {} is less than --{name} {}, and silence is looked at only after that; make it longer, or \
+                     let no guard speak with --no-guard",
+                    humantime::format_duration(ceiling),
+                    humantime::format_duration(limit)
+                )))
+            }
+            _ => Ok(()),
         }
     }
 

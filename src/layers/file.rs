@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 use super::setting::{Origin, Setting};
 use super::table::{Source, entries, setting};
-use crate::cli::Known;
+use crate::cli::{Known, check_values};
 use crate::error::Error;
 use crate::profiles::Own;
 
@@ -18,6 +18,8 @@ const MOST_BYTES: u64 = 1 << 20;
 /// What a configuration file says.
 #[derive(Debug, Default)]
 pub struct ConfigFile {
+    /// Where it is; none: there is no file.
+    pub path: Option<PathBuf>,
     /// The options it sets.
     pub settings: Vec<Setting>,
     /// The profiles it holds.
@@ -28,7 +30,7 @@ impl ConfigFile {
     /// Reads the file at `path`, which somebody named.
     pub fn named(path: &Path, known: &[Known]) -> Result<Self, Error> {
         let text = read(path).map_err(|why| refuse(path, &why))?;
-        Self::parse(&path.display().to_string(), &text, known)
+        Self::parse(path, &text, known)
     }
 
     /// Reads the file at its usual place, if there is one.
@@ -39,16 +41,16 @@ impl ConfigFile {
             return Ok(Self::default());
         }
         match read(&path) {
-            Ok(text) => Self::parse(&path.display().to_string(), &text, known),
+            Ok(text) => Self::parse(&path, &text, known),
             Err(Unreadable::Missing) => Ok(Self::default()),
             Err(why) => Err(refuse(&path, &why)),
         }
     }
 
-    fn parse(path: &str, text: &str, known: &[Known]) -> Result<Self, Error> {
-        let source = Source { path, text };
+    fn parse(path: &Path, text: &str, known: &[Known]) -> Result<Self, Error> {
+        let source = Source { path: &path.display().to_string(), text };
         let table = source.table()?;
-        let mut found = Self::default();
+        let mut found = Self { path: Some(path.to_owned()), ..Self::default() };
         for (key, value) in entries(table.get_ref()) {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 // `profile = "claude"` is the option and `[profile.NAME]` a profile. TOML has no room for both in one
@@ -59,7 +61,17 @@ impl ConfigFile {
                 _ => found.settings.push(setting(source, known, key, value, Origin::File)?),
             }
         }
+        found.check()?;
         Ok(found)
+    }
+
+    /// A slip is told at once, not on the day when the profile is chosen that it stands in.
+    fn check(&self) -> Result<(), Error> {
+        Own::check_rivals(&self.profiles)?;
+        let profiles = self.profiles.iter().map(|own| own.options.as_slice());
+        let layers = [self.settings.as_slice()].into_iter().chain(profiles).filter(|settings| !settings.is_empty());
+        let mut layers = layers.peekable();
+        if layers.peek().is_some() { check_values(layers) } else { Ok(()) }
     }
 }
 
@@ -119,7 +131,7 @@ mod tests {
     use crate::cli::{RunCli, known};
 
     fn parse(text: &str) -> Result<ConfigFile, String> {
-        ConfigFile::parse("c.toml", text, &known::<RunCli>()).map_err(|error| error.to_string())
+        ConfigFile::parse(Path::new("c.toml"), text, &known::<RunCli>()).map_err(|error| error.to_string())
     }
 
     #[test]

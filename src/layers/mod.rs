@@ -4,6 +4,7 @@
 //! What the lower layers say is written in front of what was typed, as arguments, and read by the same parser: one
 //! option has one meaning. An option comes wholly from the highest layer that has it, also one that may be repeated.
 
+mod conflict;
 mod effect;
 mod environment;
 mod file;
@@ -13,9 +14,12 @@ mod setting;
 mod table;
 
 pub use environment::variable;
+pub use nearest::nearest;
 pub use print::print;
 pub use setting::{Given, Origin, Place, Setting};
 pub use table::{Source, entries, setting};
+
+use std::path::PathBuf;
 
 use environment::Environment;
 use file::ConfigFile;
@@ -33,6 +37,8 @@ pub struct Resolved<C> {
     own: Option<Own>,
     settings: Vec<Setting>,
     flags: Vec<String>,
+    /// The configuration file that was read.
+    file: Option<PathBuf>,
 }
 
 impl<C> Resolved<C> {
@@ -48,6 +54,12 @@ impl<C> Resolved<C> {
         }
         self.settings.iter().find(|setting| setting.name == name).map_or(Origin::Default, |found| found.origin.clone())
     }
+
+    /// An option as it was written, with the place of its value number `which`, for a message.
+    pub fn named(&self, name: &str, which: usize) -> String {
+        let below = self.settings.iter().find(|setting| setting.name == name);
+        below.map_or_else(|| format!("--{name}"), |setting| setting.named(which))
+    }
 }
 
 /// Whether no layer below the command line says anything about a command of these words.
@@ -62,7 +74,7 @@ pub fn resolve<'w, C: Arguments>(
 ) -> Result<Resolved<C>, Error> {
     let flags = typed.names();
     if typed.cli.config().is_none() && typed.cli.profile() == "auto" && are_empty(words.clone()) {
-        return Ok(Resolved { typed, own: None, settings: Vec::new(), flags });
+        return Ok(Resolved { typed, own: None, settings: Vec::new(), flags, file: None });
     }
     let mine = typed.options();
     let all = if C::HAS_ALL { mine.clone() } else { known::<RunCli>() };
@@ -88,7 +100,7 @@ pub fn resolve<'w, C: Arguments>(
     };
     stack.add(own.iter().flat_map(|own| own.options.clone()).collect());
     let settings = stack.taken;
-    Ok(Resolved { typed: typed.with(&settings)?, own, settings, flags })
+    Ok(Resolved { typed: typed.with(&settings)?, own, settings, flags, file: file.path })
 }
 
 /// The layers that were looked at so far, the highest first.

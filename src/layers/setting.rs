@@ -98,23 +98,25 @@ impl Setting {
         self.given != Given::Switch(false)
     }
 
-    /// The value number `which` with its place, for a message.
-    pub fn shown(&self, which: usize) -> String {
-        let value = match &self.given {
-            Given::Switch(_) => String::new(),
-            Given::Values(values) => {
-                values.get(which).map(|value| format!(" '{}'", visible(value))).unwrap_or_default()
-            }
-        };
-        let at = |place: &Place| {
-            let line = self.lines.get(which).copied().unwrap_or(place.line);
-            format!("{}:{line}: {}{value}", place.path, self.name)
-        };
+    /// Its name with the place of the value number `which`, for a message.
+    pub fn named(&self, which: usize) -> String {
         match &self.origin {
-            Origin::Flag | Origin::Default => format!("--{}{value}", self.name),
-            Origin::Environment(variable) => format!("{variable}{value}"),
-            Origin::File(place) | Origin::Profile(_, Some(place)) => at(place),
-            Origin::Profile(name, None) => format!("profile {name}: {}{value}", self.name),
+            Origin::Flag | Origin::Default => format!("--{}", self.name),
+            Origin::Environment(variable) => variable.clone(),
+            Origin::File(place) | Origin::Profile(_, Some(place)) => {
+                let line = self.lines.get(which).copied().unwrap_or(place.line);
+                format!("{}:{line}: {}", place.path, self.name)
+            }
+            Origin::Profile(name, None) => format!("profile {name}: {}", self.name),
+        }
+    }
+
+    /// The same with the value.
+    pub fn shown(&self, which: usize) -> String {
+        let named = self.named(which);
+        match &self.given {
+            Given::Values(values) if which < values.len() => format!("{named} '{}'", visible(&values[which])),
+            _ => named,
         }
     }
 

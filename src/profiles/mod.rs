@@ -1,6 +1,7 @@
 //! What is known of some programs: one TOML file each, embedded.
 
 mod own;
+mod shape;
 
 pub use own::Own;
 

@@ -3,6 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::shape::misshapen;
 use crate::cli::Known;
 use crate::error::Error;
 use crate::layers::{Origin, Place, Setting, Source, entries, setting};
@@ -17,13 +18,15 @@ pub struct Own {
     pub options: Vec<Setting>,
     /// What a user wrote, without the options; nothing for an embedded one.
     pub toml: Option<String>,
+    /// Where a user wrote it.
+    pub place: Option<Place>,
 }
 
 impl Own {
     /// Reads an embedded profile. Nearly all are without options and are not looked at twice.
     pub(super) fn embedded(text: &str, known: &[Known]) -> Result<Self, String> {
         if !text.contains("\n[options]") {
-            return Ok(Self { profile: Profile::parse(text, false)?, options: Vec::new(), toml: None });
+            return Ok(Self { profile: Profile::parse(text, false)?, options: Vec::new(), toml: None, place: None });
         }
         let mut plain: toml::Table = toml::from_str(text).map_err(|error| error.to_string())?;
         plain.remove("options");
@@ -31,7 +34,7 @@ impl Own {
         let source = Source { path: "profile", text };
         let table = source.table().map_err(|error| error.to_string())?;
         let options = options(source, known, table.get_ref(), |_| Origin::Profile(profile.name.clone(), None));
-        Ok(Self { options: options.map_err(|error| error.to_string())?, profile, toml: None })
+        Ok(Self { options: options.map_err(|error| error.to_string())?, profile, toml: None, place: None })
     }
 
     /// Reads the tables of all profiles in a configuration file.
@@ -52,13 +55,15 @@ impl Own {
                 source.error(at, &format!("a profile cannot be called '{name}', which has a meaning of its own"))
             );
         }
+        if let Some((at, reason)) = misshapen(table, known) {
+            return Err(source.error(at, &format!("profile {name}: {reason}")));
+        }
         let origin = |place: Place| Origin::Profile(name.to_owned(), Some(place));
         let options = options(source, known, table, origin)?;
         let mut whole = toml::Table::new();
         whole.insert("commands".to_owned(), vec![name.to_owned()].into());
         for (key, value) in entries(table).into_iter().filter(|(key, _)| key.get_ref() != "options") {
-            let plain = plain(value)
-                .ok_or_else(|| source.error(value.span().start, "write strings, whole numbers and lists"))?;
+            let Some(plain) = plain(value) else { continue };
             if key.get_ref() == "name" && plain.as_str() != Some(name) {
                 return Err(source
                     .error(value.span().start, &format!("the profile is called '{name}' above; leave the name out")));
@@ -71,7 +76,32 @@ impl Own {
             let (at, reason) = fault(table).unwrap_or((at, short(&error)));
             source.error(at, &format!("profile {name}: {reason}"))
         })?;
-        Ok(Self { profile, options, toml: Some(toml) })
+        Ok(Self { profile, options, toml: Some(toml), place: Some(source.place(at)) })
+    }
+
+    /// Refuses two profiles of one name, and two for one command: only the first would ever be chosen.
+    pub fn check_rivals(all: &[Self]) -> Result<(), Error> {
+        for (index, own) in all.iter().enumerate() {
+            let name = &own.profile.name;
+            let place = |own: &Self| own.place.as_ref().map(ToString::to_string).unwrap_or_default();
+            for other in &all[..index] {
+                let (here, there) = (place(own), place(other));
+                if other.profile.name == *name {
+                    return Err(Error::usage(format!(
+                        "{here}: there is a profile {name} already, at {there}; leave one out"
+                    )));
+                }
+                let is_shared = |command: &&String| other.profile.commands.contains(command);
+                if let Some(command) = own.profile.commands.iter().find(is_shared) {
+                    let other = &other.profile.name;
+                    return Err(Error::usage(format!(
+                        "{here}: profile {name} is for the command '{command}', and so is profile {other} at {there}; leave it \
+                         out of one"
+                    )));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -165,8 +195,35 @@ mod tests {
     #[test]
     fn a_fault_in_a_profile_is_said_with_its_line() {
         for (text, says) in [
-            ("[profile.m]\nfoo = 1", "c.toml:2: profile m: unknown field 'foo', expected one of"),
-            ("[profile.m]\ncommands = 'x'", "c.toml:2: profile m: invalid type"),
+            (
+                "[profile.m]\nfoo = 1",
+                "c.toml:2: profile m: a profile has no 'foo'; it has commands, resume, options, turn, question, prompt",
+            ),
+            (
+                "[profile.m]\ncommand = ['x']",
+                "c.toml:2: profile m: a profile has no 'command'; did you mean 'commands'?",
+            ),
+            (
+                "[profile.m]\nidle = '5m'",
+                "c.toml:2: profile m: 'idle' is an option; write it like options = { idle = … }",
+            ),
+            ("[profile.m]\ncommands = 'x'", "c.toml:2: profile m: commands is a list of texts; write it like"),
+            ("[profile.m]\ncommands = ['x', 1]", "c.toml:2: profile m: commands is a list of texts"),
+            ("[profile.m]\nresume = 1.5", "c.toml:2: profile m: resume is a text"),
+            ("[profile.m]\nturn = 'x'", "c.toml:2: profile m: turn is a list of marks; begin each with"),
+            ("[profile.m]\nturn = ['x']", "c.toml:2: profile m: turn is a list of marks; begin each with"),
+            (
+                "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nbottom = 'x'",
+                "c.toml:4: profile m: bottom is a whole number; write it like bottom = 4",
+            ),
+            (
+                "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nbottom = -1",
+                "c.toml:4: profile m: bottom is a number of rows",
+            ),
+            (
+                "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nrow = 1",
+                "c.toml:4: profile m: a mark has no 'row'; it has text",
+            ),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\n[[profile.m.turn]]\ntext = '('",
                 "c.toml:5: profile m: '(' is no regular expression: unclosed group",
@@ -180,7 +237,7 @@ mod tests {
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nwithout = ['x*']",
                 "c.toml:4: profile m: 'x*' would be found",
             ),
-            ("[profile.m]\n[[profile.m.turn]]\nbottom = 1", "c.toml:2: profile m: missing field 'text'"),
+            ("[profile.m]\n[[profile.m.turn]]\nbottom = 1", "c.toml:2: profile m: a mark needs a text to look for"),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nbottom = 0",
                 "c.toml:4: profile m: bottom = 0 looks at no row",

@@ -198,7 +198,7 @@ mod tests {
     fn names_are_in_camel_case_and_times_in_milliseconds() {
         let idle = Event::IdleWarning { since_activity: Duration::from_secs(3), limit: Duration::from_secs(5) };
         assert!(line(&idle).contains("\"sinceActivity\":3000,\"limit\":5000"), "{}", line(&idle));
-        let what = Repetition { pattern: "x".to_owned(), count: 7, period: Duration::from_millis(250) };
+        let what = Repetition { pattern: "x".to_owned(), varies: false, count: 7, period: Duration::from_millis(250) };
         let found = line(&Event::LoopWarning { what, suspicion: 60 });
         assert!(found.contains("\"pattern\":\"x\",\"count\":7,\"period\":250,\"loopSuspicion\":60"), "{found}");
     }

@@ -14,15 +14,9 @@ pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
             let share = elapsed.as_millis() * 100 / limit.as_millis().max(1);
             ("warning", format!("{share} % of the time limit ({}) has passed", span(*limit)))
         }
-        Event::LoopWarning { what, suspicion } => (
-            "warning",
-            format!(
-                "'{}' came {} times, every {}: perhaps a loop ({suspicion} of 100)",
-                what.pattern,
-                what.count,
-                span(what.period)
-            ),
-        ),
+        Event::LoopWarning { what, suspicion } => {
+            ("warning", format!("{}: perhaps a loop ({suspicion} of 100)", what.in_words()))
+        }
         Event::GuardDeferred { guard, reason, recheck, left } => {
             let left = left.map_or_else(|| "no cap".to_owned(), |left| format!("the cap leaves {}", span(left)));
             ("deferred", format!("guard {guard}: {reason}; asked again in {}, {left}", span(*recheck)))
@@ -35,6 +29,8 @@ pub fn in_words(event: &Event) -> Option<(&'static str, String)> {
             let plural = if *processes == 1 { "" } else { "es" };
             ("signaled", format!("{signal} to {processes} process{plural} ({reason}){refused}"))
         }
+        Event::Ran { shell, status: Ok(126) } => ("ran", format!("'{shell}' ended with 126: it cannot be run")),
+        Event::Ran { shell, status: Ok(127) } => ("ran", format!("'{shell}' ended with 127: not found")),
         Event::Ran { shell, status: Ok(code) } => ("ran", format!("'{shell}' ended with {code}")),
         Event::Ran { shell, status: Err(why) } => ("ran", format!("'{shell}' failed: {why}")),
         Event::TimeoutExtended { by } => ("extended", format!("{} more", span(*by))),

@@ -23,16 +23,15 @@ pub struct Loss(pub String);
 
 impl Events {
     /// Opens them. A descriptor that is not there is a mistake; a file that cannot be written is a loss, and the run
-    /// goes on.
-    pub fn open(to: &EventsTo, run: String, now: SystemTime) -> Result<Result<Self, Loss>, Error> {
-        let outlet = match to {
-            EventsTo::Descriptor(number) => {
-                Outlet::stream(take_descriptor(*number)?.as_fd()).map_err(|error| format!("no events: {error}"))
-            }
-            EventsTo::File(path) => {
-                Outlet::open(path, Existing::Append).map_err(|error| format!("no events: {}: {error}", path.display()))
-            }
-        };
+    /// goes on. `named` is what said where they go.
+    pub fn open(to: &EventsTo, named: &str, run: String, now: SystemTime) -> Result<Result<Self, Loss>, Error> {
+        let outlet =
+            match to {
+                EventsTo::Descriptor(number) => Outlet::stream(take_descriptor(*number, named)?.as_fd())
+                    .map_err(|error| format!("no events: {error}")),
+                EventsTo::File(path) => Outlet::open(path, Existing::Append)
+                    .map_err(|error| format!("no events: {}: {error}", path.display())),
+            };
         let lines = JsonLines::new(Vec::new(), run, now);
         Ok(outlet.map(|outlet| Self { lines, outlet }).map_err(Loss))
     }
@@ -69,20 +68,20 @@ impl Events {
 }
 
 /// Makes a descriptor that we were started with ours alone: the command does not get it.
-fn take_descriptor(number: i32) -> Result<File, Error> {
+fn take_descriptor(number: i32, named: &str) -> Result<File, Error> {
     if number == 0 {
-        return Err(Error::usage(
-            "--events fd:0 is the command's input; open another descriptor, as in 3>FILE and fd:3",
-        ));
+        return Err(Error::usage(format!(
+            "{named} fd:0 is the command's input; open another descriptor, as in 3>FILE and fd:3"
+        )));
     }
     // SAFETY: F_GETFD reads a flag and fails harmlessly on a closed descriptor.
     if unsafe { libc::fcntl(number, libc::F_GETFD) } == -1 {
-        return Err(Error::usage(format!("--events fd:{number}: no such descriptor; open it with {number}>FILE")));
+        return Err(Error::usage(format!("{named} fd:{number}: no such descriptor; open it with {number}>FILE")));
     }
     // SAFETY: F_GETFL reads flags.
     if unsafe { libc::fcntl(number, libc::F_GETFL) } & libc::O_ACCMODE == libc::O_RDONLY {
         return Err(Error::usage(format!(
-            "--events fd:{number}: it is open for reading only; open it with {number}>FILE"
+            "{named} fd:{number}: it is open for reading only; open it with {number}>FILE"
         )));
     }
     // SAFETY: the descriptor is open; the standard streams are only duplicated, others nobody else here uses.

@@ -1,6 +1,7 @@
 //! What the watcher decides, done; and what came of it, told.
 
 use std::os::fd::AsFd;
+use std::time::Duration;
 
 use super::notes::{Room, Tone};
 use super::pty::Pty;
@@ -12,7 +13,11 @@ use crate::config::Say;
 use crate::exit::Reason;
 use crate::report::in_words;
 use crate::signal::Signal;
-use crate::watch::{Action, Answer, Event, Guard, Known, Moment, Observation, State};
+use crate::watch::{Action, Answer, Event, Guard, Known, Moment, Observation, State, span};
+
+/// What a shell ends with where it cannot run, or does not find, what it was told to: a slip, of which nobody would know.
+const CANNOT_RUN: i32 = 126;
+const NOT_FOUND: i32 = 127;
 
 impl Session {
     pub(super) fn perform(&mut self, action: &Action) {
@@ -20,7 +25,7 @@ impl Session {
             Action::Report(event) => self.report(event),
             Action::Look => self.look(),
             Action::Ask => self.ask_guards(),
-            Action::Warn { evidence, .. } => self.tell(Say::Warnings, Tone::Warning, evidence),
+            Action::Warn { evidence, limit, known, .. } => self.warn(evidence, *limit, *known),
             Action::Type(bytes) => {
                 if let Some(pty) = &self.pty {
                     self.keyboard.enter(pty.as_fd(), bytes);
@@ -31,6 +36,17 @@ impl Session {
             Action::ClosePrompt => self.close_prompt(),
             Action::Signal { signal, reason } => self.signal_tree(*signal, *reason),
         }
+    }
+
+    /// Warns of what a limit has passed for. In a title there is no room for more than the evidence.
+    fn warn(&mut self, evidence: &str, limit: Option<Duration>, known: bool) {
+        let limit = limit.map(span).unwrap_or_default();
+        let text = match self.room() {
+            Room::None => evidence.to_owned(),
+            _ if known && self.notes.says(Say::Reasons) => format!("warning: the limit of {limit} has passed"),
+            _ => format!("warning: {evidence} (limit {limit})"),
+        };
+        self.tell(Say::Warnings, Tone::Warning, &text);
     }
 
     /// Tells whoever listens, and the person if it matters to one.
@@ -56,9 +72,9 @@ impl Session {
             Event::StateChanged { to: State::Waiting, .. } if self.attended => (Say::Reasons, Tone::Warning),
             // Of a gap: a person who suspends a laptop knows, and a script reads the event.
             Event::StateChanged { .. } | Event::Gap { .. } => (Say::Reasons, Tone::Remark),
-            Event::Signaled { .. } | Event::Nudged { .. } | Event::Ran { status: Err(_), .. } => {
-                (Say::Warnings, Tone::Act)
-            }
+            Event::Signaled { .. }
+            | Event::Nudged { .. }
+            | Event::Ran { status: Err(_) | Ok(CANNOT_RUN | NOT_FOUND), .. } => (Say::Warnings, Tone::Act),
             Event::LoopWarning { .. } | Event::TimeoutWarning { .. } | Event::AnalysisLost => {
                 (Say::Warnings, Tone::Warning)
             }

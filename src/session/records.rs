@@ -80,7 +80,7 @@ impl Records {
         records.scribe = Scribe::new(config, run.clone(), started);
         records.losses.extend(records.scribe.as_ref().and_then(Scribe::trouble).map(Loss));
         if let Some(to) = &config.events {
-            let opened = Events::open(to, run.clone(), started)?;
+            let opened = Events::open(to, &config.events_named, run.clone(), started)?;
             records.events = records.opened(opened);
         }
         if let Some(path) = &config.record {

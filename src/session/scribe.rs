@@ -49,10 +49,10 @@ impl Scribe {
         })
     }
 
-    /// What keeps the report from being written, as things are: better known now than when it is needed.
+    /// What keeps the report from being written: better known now than when it is needed.
     pub fn trouble(&self) -> Option<String> {
         let error = whole_file::try_out(&self.to.path).err()?;
-        Some(format!("the report could not be written as things are: {}: {error}", self.to.path.display()))
+        Some(format!("the report cannot be written: {}: {error}", self.to.path.display()))
     }
 
     /// Takes in an event.

@@ -1,5 +1,7 @@
 //! What the watcher wants done. The session performs it and decides nothing.
 
+use std::time::Duration;
+
 use super::event::Event;
 use crate::exit::Reason;
 use crate::signal::Signal;
@@ -20,6 +22,10 @@ pub enum Action {
         about: Reason,
         /// Why it is thought so.
         evidence: String,
+        /// The limit that has passed.
+        limit: Option<Duration>,
+        /// The state has just changed for the same reason, and whoever heard that knows it.
+        known: bool,
     },
     /// Type this into the command's terminal.
     Type(Vec<u8>),
@@ -47,7 +53,7 @@ pub enum Action {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
     /// Leave it alone for this long, and let it run this much longer.
-    Extend(std::time::Duration),
+    Extend(Duration),
     /// End it.
     Stop,
     /// End it, and everything that it is a part of should end too.

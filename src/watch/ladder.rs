@@ -225,7 +225,13 @@ impl Ladder {
         let Some(episode) = &mut self.episode else { return false };
         let now = situation.now;
         match step {
-            Step::Warn => actions.push(Action::Warn { about: trouble, evidence: (situation.evidence)() }),
+            Step::Warn => actions.push(Action::Warn {
+                about: trouble,
+                evidence: (situation.evidence)(),
+                limit: situation.limit(trouble),
+                // What waits has done so for a while when its limit has passed.
+                known: episode.step == 0 && trouble != Reason::WaitingInput,
+            }),
             Step::Wait(duration) => episode.due = now + *duration,
             Step::Run(shell) => actions.push(Action::Run(shell.clone())),
             Step::Key(key) => {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::complaint::Tone;
 use super::mask::mask;
 use super::seen::{Seen, hash};
+use super::words::{quote, span};
 use super::{Moment, Pattern};
 
 /// The longest cycle that is recognised.
@@ -48,10 +49,20 @@ impl Default for LoopPolicy {
 pub struct Repetition {
     /// A line of the cycle as it was last printed.
     pub pattern: String,
+    /// The lines differ in times, numbers or ids, and this is one of them; otherwise it is the text of each.
+    pub varies: bool,
     /// How often it came.
     pub count: usize,
     /// The time from one to the next.
     pub period: Duration,
+}
+
+impl Repetition {
+    /// What came how often, in words.
+    pub fn in_words(&self) -> String {
+        let like = if self.varies { "lines like " } else { "" };
+        format!("{like}{} came {} times, every {}", quote(&self.pattern), self.count, span(self.period))
+    }
 }
 
 /// Lines in the form in which a loop repeats them.
@@ -71,6 +82,11 @@ impl LineForm {
         }
         let tone = Tone::of(text, &mut self.lower);
         Some((self.hash_of_masked(tone.retries || tone.complains && !tone.share), tone))
+    }
+
+    /// Whether another line that [`hash`](Self::hash) takes for the same as `text`, its last, may be of another wording.
+    fn varies(&self, text: &str) -> bool {
+        self.form != text.trim()
     }
 
     /// Stands for what the same line says apart from numbers, unless they say how far the work has come.
@@ -149,6 +165,7 @@ impl Loops {
             return Some(found);
         }
         let (hash, tone) = self.form.hash(text)?;
+        let varies = self.form.varies(text);
         let news = self.is_news(tone);
         let count = self.count(Entry { hash, at: now, news }, policy);
         if self.run.as_ref().is_some_and(|run| now.since(run.last) > OVER.max(run.what.period * 4)) {
@@ -158,7 +175,8 @@ impl Loops {
             self.disturb();
             return None;
         }
-        self.repeated((hash, count, tone), now, text, policy)
+        let what = Repetition { pattern: text.trim().to_owned(), varies, count, period: Duration::ZERO };
+        self.repeated((hash, tone), now, what, policy)
     }
 
     /// Something else than a repeat came.
@@ -196,15 +214,14 @@ impl Loops {
 
     fn repeated(
         &mut self,
-        (hash, count, Tone { complains, .. }): (u64, usize, Tone),
+        (hash, Tone { complains, .. }): (u64, Tone),
         now: Moment,
-        text: &str,
+        mut what: Repetition,
         policy: &LoopPolicy,
     ) -> Option<Repetition> {
         let (round, news) = self.goes_round(hash, policy);
         let first = self.recent.iter().find(|entry| entry.hash == hash).map_or(now, |entry| entry.at);
-        let others = u32::try_from(count - 1).unwrap_or(u32::MAX).max(1);
-        let what = Repetition { pattern: text.trim().to_owned(), count, period: now.since(first) / others };
+        what.period = now.since(first) / u32::try_from(what.count - 1).unwrap_or(u32::MAX).max(1);
         let run = self.run.get_or_insert_with(|| Run {
             since: first,
             last: now,
@@ -253,7 +270,8 @@ impl Loops {
             return None;
         }
         let others = u32::try_from(*count - 1).unwrap_or(u32::MAX).max(1);
-        let what = Repetition { pattern: capture.to_owned(), count: *count, period: now.since(*first) / others };
+        let period = now.since(*first) / others;
+        let what = Repetition { pattern: capture.to_owned(), varies: false, count: *count, period };
         let warn = *count == policy.count;
         let since = *first;
         self.run =
@@ -333,6 +351,15 @@ mod tests {
         let found = warnings((0..50).map(|n| format!("warning: skipped block {n}: no data")));
         assert_eq!(found.len(), 1);
         assert!(found[0].pattern.starts_with("warning: skipped block"));
+        assert!(found[0].in_words().starts_with("lines like 'warning: skipped block"), "{}", found[0].in_words());
+    }
+
+    #[test]
+    fn what_came_as_it_is_quoted_is_said_to_have_come() {
+        let said = |line: &str| warnings((0..50).map(|_| line.to_owned())).remove(0).in_words();
+        assert!(said("error: cannot connect").starts_with("'error: cannot connect' came "));
+        assert!(said("  error: cannot connect ").starts_with("'error: cannot connect' came "));
+        assert!(said("12:00:01 error: cannot connect").starts_with("lines like '12:00:01 error: "));
     }
 
     #[test]
@@ -387,6 +414,6 @@ mod tests {
             .filter_map(|line| loops.line(Moment::START, &line, &policy))
             .collect();
         assert_eq!(found.len(), 2);
-        assert_eq!(found[0].pattern, "make 0");
+        assert_eq!(found[0].in_words(), "'make 0' came 5 times, every 0ms");
     }
 }

@@ -71,6 +71,17 @@ impl Situation<'_> {
         }
     }
 
+    /// The limit that has passed where this is the trouble.
+    pub(super) fn limit(&self, trouble: Reason) -> Option<Duration> {
+        match trouble {
+            Reason::Timeout => self.policy.timeout,
+            Reason::Loop => self.policy.loops.lasting,
+            Reason::WaitingInput => self.policy.idle,
+            _ if self.look.is_some_and(|look| look.held_up) => self.policy.max_idle.max(self.policy.idle),
+            _ => self.policy.silence(self.byte.is_some()),
+        }
+    }
+
     pub(super) fn bounds(&self) -> Bounds {
         Bounds::new(self.policy, self.byte.is_some(), self.since)
     }

@@ -245,7 +245,6 @@ impl Facts<'_> {
 
     fn repetition(self, now: Moment) -> String {
         let Some((what, since)) = self.sight.loops.looping(now, &self.policy.loops) else { return String::new() };
-        let (pattern, period) = (quote(&what.pattern), span(what.period));
-        format!("{pattern} came {} times, every {period}, nothing new for {}", what.count, span(now.since(since)))
+        format!("{}, nothing new for {}", what.in_words(), span(now.since(since)))
     }
 }

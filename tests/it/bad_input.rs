@@ -28,13 +28,14 @@ fn says(message: &str, words: &[&str]) {
 #[test]
 fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
     let large = format!("({})", r"\w{1000}".repeat(20));
-    let cases: [(&[&str], &[&str]); 45] = [
+    let cases: [(&[&str], &[&str]); 49] = [
         (&["--idle", "banana"], &["--idle 'banana'", "not a duration", "90s", "off"]),
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
         (&["--done-idle", "off"], &["--done-idle 'off'", "90s"]),
         (&["--guard", "x"], &["--guard 'x'", "no guard is called 'x'", "cpu, net, turn, io, children, file:PATH"]),
         (&["--on-idle", "fly"], &["--on-idle 'fly'", "no step is called 'fly'", "warn, nudge"]),
+        (&["--on-idle", "warn,stop,run:date"], &["'run:date' would never be done", "'stop' is the last step"]),
         (&["--exit-code", "foo=300"], &["--exit-code 'foo=300'", "no reason is called 'foo'", "idle_timeout"]),
         (&["--exit-code", "loop=5", "--exit-code", "loop=6"], &["--exit-code", "loop", "5 and 6", "leave one out"]),
         (&["--exit-code", "idle_timeout=300"], &["'300' is no exit code", "1 to 255"]),
@@ -64,9 +65,12 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--no-guard", "--guard", "cpu"], &["--no-guard", "--guard", "together", "leave one out"]),
         (&["--quiet", "--explain"], &["--quiet", "--explain", "together"]),
         (&["--idel", "5m"], &["no option '--idel'", "did you mean '--idle'?"]),
-        (&["--idle", "-5"], &["no option '-5'", "5m"]),
+        (&["--idle", "-5"], &["no option '-5'", "no value is negative", "5m"]),
+        (&["--heartbeat", "0s"], &["--heartbeat '0s'", "1ms or more, or 'off'"]),
         (&["--idle=-5"], &["--idle '-5': not a duration; write it like 90s"]),
         (&["--idle", "5"], &["--idle '5': not a duration: a number needs a unit; write it like 90s"]),
+        (&["-i", "5M"], &["--idle '5M'", "'m' is minutes, 'month' is months", "90s"]),
+        (&["--on-idle", "wait:1M,stop"], &["'wait:1M'", "'m' is minutes"]),
         (&["--guard", "cpu,io"], &["--guard 'cpu,io'", "--guard cpu --guard io"]),
         (&["--guard", "none"], &["--guard 'none'", "--no-guard"]),
         (&["--quiet=yes"], &["--quiet takes no value", "'yes'"]),
@@ -98,6 +102,7 @@ fn a_word_too_many_is_told_what_there_is_room_for() {
         ),
         (&["ctl", "list", "foo"], "'foo' is a word too many; write it like: idlewatch ctl list"),
         (&["replay", "a.cast", "extra"], "'extra' is a word too many; write it like: idlewatch replay"),
+        (&["ctl", "status", "-1"], "there is no option '-1', and neither a run nor a duration begins with -"),
         (&["ctl", "list", "--bogus"], "there is no option '--bogus'; see idlewatch ctl --help"),
         (&["ctl", "extend", "foo"], "DUR 'foo': not a duration; write it like 90s"),
     ] {
@@ -128,7 +133,7 @@ fn a_value_cannot_write_to_the_terminal() {
 
 #[test]
 fn an_option_that_would_do_nothing_is_told_what_is_missing() {
-    let cases: [(&[&str], &[&str]); 12] = [
+    let cases: [(&[&str], &[&str]); 21] = [
         (&["--report-always"], &["--report-always", "--report FILE.html"]),
         (&["--relaunch-with", "x"], &["--relaunch-with", "--relaunch stuck"]),
         (&["--max-relaunches", "5"], &["--max-relaunches", "--relaunch stuck"]),
@@ -141,14 +146,51 @@ fn an_option_that_would_do_nothing_is_told_what_is_missing() {
         (&["--loop-for", "off", "--on-loop", "stop"], &["--on-loop", "--loop-for is off"]),
         (&["--activity", "bytes", "--only", "x"], &["--only", "--activity bytes"]),
         (&["--activity", "bytes", "--ignore", "x"], &["--ignore", "--activity bytes"]),
+        (&["--nudge-wait", "5s"], &["--nudge-wait", "--nudge TEXT"]),
+        (&["--nudge", "x", "--on-idle", "nudge,stop", "--nudge-wait", "5s"], &["--nudge-wait", "wait:DUR"]),
+        (&["--max-nudges", "3"], &["--max-nudges", "--nudge TEXT"]),
+        (&["--idle", "off", "--max-idle", "1h"], &["--max-idle", "--idle is off"]),
+        (&["--idle", "off", "--guard", "io"], &["--guard", "--idle is off"]),
+        (&["--relaunch", "any", "--max-relaunches", "0"], &["--relaunch would", "--max-relaunches is 0"]),
+        (&["--on-idle", "relaunch", "--max-relaunches", "0", "--relaunch-delay", "1s"], &["--relaunch-delay", "is 0"]),
+        (&["--preserve-status", "--exit-code", "loop=5"], &["--exit-code", "--preserve-status keeps"]),
+        (&["--preserve-status", "--exit-code", "error=5", "--exit-code", "timeout=6"], &["--exit-code", "keeps"]),
     ];
     for (options, words) in cases {
         let message = refused(&Run::sh(options, &format!("echo {STARTED}")), &options.join(" "));
         says(&message, &[words, &["would do nothing"]].concat());
     }
+    // What does something after all.
+    let options: [&[&str]; 7] = [
+        &["--max-nudges", "3", "--on-loop", "nudge:x"],
+        &["--nudge", "x", "--max-nudges", "0"],
+        &["--max-idle", "1h", "--no-guard"],
+        &["--idle", "off", "--first-output", "5s", "--guard", "io", "--max-idle", "6s"],
+        &["--idle", "off", "--waiting", "sure"],
+        &["--loop-for", "off", "--loop", "3"],
+        &["--preserve-status", "--exit-code", "error=5"],
+    ];
+    for options in options {
+        let options = [options, &["--stdin", "pty"]].concat();
+        assert_eq!(Run::sh(&options, "exit 3").output().status.code(), Some(3), "{options:?}");
+    }
     // In the environment it stands for runs that come.
     let run = Run::sh(&["--no-guard"], "exit 3").variable("IDLEWATCH_DONE_IDLE", "5s");
     assert_eq!(run.output().status.code(), Some(3));
+}
+
+#[test]
+fn a_ceiling_below_the_limit_is_refused() {
+    let cases: [(&[&str], &str); 2] = [
+        (&["--max-idle", "1m"], "--max-idle 1m is less than --idle 5m"),
+        (&["--max-idle", "1s", "--first-output", "2s"], "--max-idle 1s is less than --first-output 2s"),
+    ];
+    for (options, words) in cases {
+        let message = refused(&Run::sh(options, &format!("echo {STARTED}")), &options.join(" "));
+        says(&message, &[words, "--no-guard"]);
+    }
+    let lower = Run::sh(&["--idle", "1h"], "exit 3").variable("IDLEWATCH_MAX_IDLE", "1m");
+    assert_eq!(lower.output().status.code(), Some(3));
 }
 
 #[test]
@@ -168,6 +210,7 @@ fn a_value_that_is_not_utf8_is_shown_with_its_option() {
 fn a_wrong_variable_is_named() {
     for (name, value, words) in [
         ("IDLEWATCH_IDLE", "banana", ["IDLEWATCH_IDLE 'banana'", "90s"]),
+        ("IDLEWATCH_TIMEOUT", "2M", ["IDLEWATCH_TIMEOUT '2M'", "'m' is minutes"]),
         ("IDLEWATCH_GUARD", "cpu\nx,io", ["IDLEWATCH_GUARD 'x,io'", "several values go on lines"]),
         ("IDLEWATCH_QUIET", "maybe", ["IDLEWATCH_QUIET 'maybe'", "yes or on"]),
         ("IDLEWATCH_DONE", "x*", ["IDLEWATCH_DONE 'x*'", "every line"]),
@@ -176,6 +219,10 @@ fn a_wrong_variable_is_named() {
         ("IDLEWATCH_PROFILE", "nope", ["IDLEWATCH_PROFILE 'nope'", "claude"]),
         ("IDLEWATCH_IDEL", "5m", ["IDLEWATCH_IDEL", "did you mean IDLEWATCH_IDLE?"]),
         ("IDLEWATCH_PRINT_CONFIG", "1", ["IDLEWATCH_PRINT_CONFIG", "for the command line only"]),
+        ("IDLEWATCH_ON_IDLE", "nudge", ["IDLEWATCH_ON_IDLE has the step 'nudge' without a text", "nudge:TEXT"]),
+        ("IDLEWATCH_EVENTS", "fd:77", ["IDLEWATCH_EVENTS fd:77: no such descriptor", "77>FILE"]),
+        ("IDLEWATCH_EVENTS", "fd:0", ["IDLEWATCH_EVENTS fd:0", "the command's input"]),
+        ("IDLEWATCH_EXIT_CODE", "loop=3\nloop=4", ["IDLEWATCH_EXIT_CODE gives loop two codes", "3 and 4"]),
         ("IDLEWATCH_CONFIG", "/", ["configuration file /", "directory"]),
     ] {
         let run = Run::sh(&[], &format!("echo {STARTED}")).variable(name, value);
@@ -191,10 +238,21 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
     for (text, words) in [
         ("\nidel = '5m'", ["my.toml:2", "no option 'idel'", "did you mean 'idle'?"]),
         ("\n\nidle = 'banana'", ["my.toml:3: idle 'banana'", "not a duration", "90s"]),
+        ("nudge-wait = '3M'", ["my.toml:1: nudge-wait '3M'", "'m' is minutes", "90s"]),
         ("ignore = [\n 'a',\n '(',\n]", ["my.toml:3: ignore '('", "unclosed group", "\\"]),
         ("\ndone = ''", ["my.toml:2: done ''", "nothing to look for", "all done"]),
         ("only = ['a', '.*']", ["my.toml:1: only '.*'", "every line", "x+"]),
         ("quiet = true\nverbose = true", ["my.toml:2: verbose", "my.toml:1: quiet", "leave one out"]),
+        (
+            "exit-code = [\n 'timeout=3',\n 'timeout=4']",
+            ["my.toml:3: exit-code gives timeout two codes", "3 and 4", "leave one out"],
+        ),
+        (
+            "events = 'a.x'\nrecord = 'a.x'",
+            ["my.toml:1: events and ", "my.toml:2: record are the same file, 'a.x'", "give each its own"],
+        ),
+        ("\non-loop = 'nudge'", ["my.toml:2: on-loop has the step 'nudge'", "without a text", "nudge:TEXT"]),
+        ("events = 'fd:77'", ["my.toml:1: events fd:77", "no such descriptor", "77>FILE"]),
         ("idle = '5m'\n= 3", ["my.toml:2", "not TOML", "idle = \"5m\""]),
         ("on-idle = 'fly'", ["my.toml:1: on-idle 'fly'", "no step is called 'fly'", "warn"]),
         ("profile = 'nope'", ["my.toml:1: profile 'nope'", "no such profile", "claude"]),
@@ -204,6 +262,81 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
         let run = Run::sh(&["--config", path], &format!("echo {STARTED}"));
         says(&refused(&run, text), &words);
     }
+}
+
+#[test]
+fn one_file_is_recognised_by_each_of_its_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| folder.path().join(name);
+    std::fs::create_dir(place("sub")).expect("a folder");
+    std::fs::write(place("there"), "").expect("a file");
+    std::fs::hard_link(place("there"), place("linked")).expect("a link");
+    std::os::unix::fs::symlink("sub", place("way")).expect("a link");
+    std::fs::write(place("c.toml"), "events = 'c.toml'").expect("a file");
+    let started = format!("echo {STARTED}");
+    let options: [&[&str]; 6] = [
+        &["--events", "a.x", "--record", "./a.x"],
+        &["--events", "sub/a.x", "--record", "way/../sub/a.x"],
+        &["--events", "sub/a.x", "--record", "way/a.x"],
+        &["--events", "there", "--record", "linked"],
+        &["--config", "c.toml"],
+        &["--config", "c.toml", "--events", "e", "--record", "./sub/../c.toml"],
+    ];
+    for options in options {
+        let message = refused(&Run::sh(options, &started).folder(folder.path()), &options.join(" "));
+        let words = if options[0] == "--config" { "the configuration file itself" } else { "are the same file" };
+        says(&message, &[words]);
+    }
+    // A device may be shared, and a file that is not there yet is no other that is.
+    for options in [["--events", "/dev/null", "--record", "/dev/null"], ["--events", "there", "--record", "new"]] {
+        let output = Run::sh(&options, "exit 3").folder(folder.path()).output();
+        assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn two_profiles_of_one_name_or_for_one_command_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("my.toml");
+    let path = path.to_str().expect("a name");
+    for (text, words) in [
+        ("[profile.x]\n[profiles.x]", ["my.toml:2: there is a profile x already", "my.toml:1"]),
+        (
+            "[profile.a]\ncommands = ['m', 'n']\n[profile.b]\ncommands = ['n']",
+            ["my.toml:3: profile b is for the command 'n', and so is profile a", "my.toml:1"],
+        ),
+        (
+            "[profile.a]\ncommands = ['b']\n[profiles.b]",
+            ["my.toml:3: profile b is for the command 'b', and so is profile a", "my.toml:1"],
+        ),
+    ] {
+        std::fs::write(path, text).expect("a file");
+        says(&refused(&Run::sh(&["--config", path], &format!("echo {STARTED}")), text), &words);
+    }
+}
+
+#[test]
+fn a_value_that_this_run_does_not_go_by_is_checked_all_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("my.toml");
+    let path = path.to_str().expect("a name");
+    for (text, words) in [
+        ("[profile.other]\noptions = { idle = 'foo' }", ["my.toml:2: idle 'foo'", "not a duration"]),
+        (
+            "[profile.other.options]\nidle = '5m'\nguard = ['cpu',\n 'x']",
+            ["my.toml:4: guard 'x'", "no guard is called"],
+        ),
+        ("[profile.other.options]\nquiet = true\nverbose = true", ["my.toml:3: verbose", "my.toml:2: quiet"]),
+        ("idle = 'foo'", ["my.toml:1: idle 'foo'", "not a duration"]),
+    ] {
+        std::fs::write(path, text).expect("a file");
+        let run = Run::sh(&["--config", path, "--idle", "5m"], &format!("echo {STARTED}"));
+        says(&refused(&run, text), &words);
+    }
+    // What one profile says may contradict another, or what holds for all.
+    std::fs::write(path, "quiet = true\n[profile.a.options]\nverbose = true\n[profile.b.options]\nexplain = true")
+        .expect("a file");
+    assert_eq!(Run::sh(&["--config", path], "exit 3").output().status.code(), Some(3));
 }
 
 #[test]

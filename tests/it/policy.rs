@@ -238,3 +238,46 @@ fn a_command_that_prints_nothing_at_first_is_ended_in_its_own_time() {
         assert_eq!(Run::sh(&options, "exec sleep 300").output().status.code(), Some(121), "--idle {idle}");
     }
 }
+
+#[test]
+fn a_share_of_silence_is_an_event_and_a_share_of_the_time_is_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--idle", "5s", "--warn", "10", "--events", "events"];
+    let output = Run::sh(&options, "sleep 1").folder(folder.path()).output();
+    let events = fs::read_to_string(folder.path().join("events")).unwrap();
+    assert!(events.contains("idle_warning") && events.contains(r#""to":"quiet""#), "{events}");
+    assert_eq!(stderr(&output), "");
+    let output = Run::sh(&["--timeout", "5s", "--warn", "10"], "sleep 1").output();
+    assert!(stderr(&output).contains("of the time limit (5s) has passed"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_shell_command_knows_the_run_and_one_that_cannot_be_run_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let ladder = "run:echo $IDLEWATCH_PID $IDLEWATCH_STATE >told; echo noise,run:no-such-program,wait:1s,stop";
+    let options = ["--idle", "500ms", "--no-guard", "--on-idle", ladder];
+    let output = Run::sh(&options, "echo $$ >pid; exec sleep 300").folder(folder.path()).output();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("told"), format!("{} stalled\n", read("pid").trim()));
+    let said = stderr(&output);
+    assert!(said.contains("'no-such-program' ended with 127: not found"), "{said}");
+    assert!(output.stdout.is_empty() && !said.contains("noise"), "{said}");
+}
+
+#[test]
+fn a_warning_says_that_it_is_one_and_what_limit_has_passed() {
+    for (options, script, words) in [
+        (&["--idle", "1s"] as &[&str], "sleep 300", "nothing printed since the start 1s ago (limit 1s)"),
+        (&["--idle", "1s"], "echo here; sleep 300", "screen unchanged for 1s (limit 1s)"),
+        (&["--timeout", "1s", "--warn", "100"], "sleep 300", "running for 1s (limit 1s)"),
+        (&["--idle", "3s"], "printf 'Name? '; read name </dev/tty", "unchanged for 3s (limit 3s)"),
+    ] {
+        let said = stderr(&Run::sh(&[options, &["--no-guard"]].concat(), script).output());
+        let warned = said.lines().find(|line| line.ends_with(words));
+        assert!(warned.is_some_and(|line| line.starts_with("idlewatch: warning: ")), "{words}: {said}");
+        let said = stderr(&Run::sh(&[options, &["--no-guard", "-v"]].concat(), script).output());
+        let evidence = words.split(" (limit").next().unwrap();
+        assert_eq!(said.matches(evidence).count(), 1, "{words}: {said}");
+        assert!(said.contains("idlewatch: warning: "), "{words}: {said}");
+    }
+}

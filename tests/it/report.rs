@@ -206,7 +206,7 @@ fn a_report_that_cannot_be_written_is_said_at_both_ends_and_changes_nothing() {
         assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), &b"done\n"[..]), "{path}");
         let said = said(&output);
         let (before, after) = said.split_once('\n').unwrap_or_default();
-        assert!(before.contains("could not be written") && before.contains(path), "{path}: {said}");
+        assert!(before.contains("the report cannot be written") && before.contains(path), "{path}: {said}");
         assert!(after.contains("no report") && after.lines().count() == 1, "{path}: {said}");
     }
     // No file may grow: the disk might as well be full.

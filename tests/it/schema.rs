@@ -124,7 +124,7 @@ fn kind(event: &Event) -> &'static str {
 
 fn samples() -> Vec<Event> {
     let (text, time) = ("\u{1b}\"text\"\n".to_owned(), Duration::from_millis(1500));
-    let what = Repetition { pattern: text.clone(), count: 5, period: time };
+    let what = Repetition { pattern: text.clone(), varies: true, count: 5, period: time };
     let mut all = vec![
         Event::Started { command: vec!["make".to_owned(), text.clone()], pid: 17 },
         Event::IdleWarning { since_activity: time, limit: time },
