@@ -408,14 +408,14 @@ impl Session {
         }
         self.last_word |= told_to_end && self.watcher.ending_reason().is_some();
         match (signal, origin) {
-            // What we have sent ourselves.
-            (_, Origin::Own) => {}
+            // What we have sent ourselves, and what the kernel sends to whoever of a process group uses the terminal from
+            // the background: where the command shares ours it has its own already.
+            (_, Origin::Own) | (Signal::TTIN | Signal::TTOU, Origin::Kernel) => {}
             (Signal::CHLD, Origin::Kernel) => {
                 self.mind_shells();
                 self.monitor.keep_awake();
             }
-            // For a read or a write of ours from the background, which the command has made its own of.
-            (Signal::TTIN | Signal::TTOU, Origin::Kernel) => {}
+
             (Signal::WINCH, Origin::Kernel) => self.resize(),
             (Signal::CONT, _) => self.continued(),
             (Signal::HUP, _) if self.terminal.as_ref().is_some_and(Terminal::is_gone) => {

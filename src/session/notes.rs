@@ -40,14 +40,22 @@ pub struct Notes {
     colour: bool,
     /// The terminal understands more than text and the bell.
     titles: bool,
-    /// Our text stands in the title.
-    titled: bool,
-    /// It is to be taken out as soon as the command is between two sequences.
-    titled_too_long: bool,
+    title: Title,
     /// What is to be said as soon as it is.
     held_back: VecDeque<(Tone, String)>,
     /// What was said in the title alone, and is gone with it.
     unsaid: Option<String>,
+}
+
+/// Whose text stands in the title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Title {
+    /// The command's.
+    Theirs,
+    /// Ours.
+    Ours,
+    /// Ours, to be taken out as soon as the command is between two sequences.
+    OursTooLong,
 }
 
 /// So much is held back. A command that ends no sequence at all is not told about for ever.
@@ -62,8 +70,7 @@ impl Notes {
             say,
             colour: !set("NO_COLOR") && !dumb,
             titles: !dumb,
-            titled: false,
-            titled_too_long: false,
+            title: Title::Theirs,
             held_back: VecDeque::new(),
             unsaid: None,
         }
@@ -96,8 +103,8 @@ impl Notes {
                     return Some(b"\x07".to_vec());
                 }
                 // The title goes on the terminal's own stack first, to be taken back from there.
-                let save = if self.titled { "" } else { "\x1b[22;2t" };
-                (self.titled, self.titled_too_long) = (true, false);
+                let save = if self.is_titled() { "" } else { "\x1b[22;2t" };
+                self.title = Title::Ours;
                 let short: String = text.chars().take(120).collect();
                 Some(format!("{save}\x1b]2;idlewatch: {short}\x1b\\\x07").into_bytes())
             }
@@ -125,23 +132,24 @@ impl Notes {
 
     /// Our text has stood in the title long enough.
     pub fn outlast_title(&mut self) {
-        self.titled_too_long = self.titled;
+        if self.is_titled() {
+            self.title = Title::OursTooLong;
+        }
     }
 
     /// Whether our text stands in the title.
-    pub const fn is_titled(&self) -> bool {
-        self.titled
+    pub fn is_titled(&self) -> bool {
+        self.title != Title::Theirs
     }
 
     /// Whether our text has to go from the title.
-    pub const fn is_titled_too_long(&self) -> bool {
-        self.titled_too_long
+    pub fn is_titled_too_long(&self) -> bool {
+        self.title == Title::OursTooLong
     }
 
     /// Takes our text out of the title again; `own` is the command's, if it has set one since.
     pub fn take_back(&mut self, own: Option<&str>) -> Option<Vec<u8>> {
-        self.titled_too_long = false;
-        if !std::mem::take(&mut self.titled) {
+        if std::mem::replace(&mut self.title, Title::Theirs) == Title::Theirs {
             return None;
         }
         let own = own.map(|own| format!("\x1b]2;{}\x1b\\", plain(own))).unwrap_or_default();

@@ -17,7 +17,7 @@ type Received = HashMap<u64, u64>;
 /// No more of the kernel's answer is read: a busy server has a hundred thousand connections, and we relay meanwhile.
 const MOST: usize = 2 * 1024 * 1024;
 
-/// From linux/sock_diag.h and linux/inet_diag.h.
+/// From the kernel's headers `sock_diag.h` and `inet_diag.h`.
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INET_DIAG_INFO: u16 = 2;
 const ESTABLISHED: u32 = 1 << 1;
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_cut_off_is_read_as_far_as_it_goes() {
-        let mut message = vec![0; HEADER + MESSAGE];
+        let mut message = [0; HEADER + MESSAGE];
         message[..4].copy_from_slice(&u32::try_from(HEADER + MESSAGE).unwrap().to_ne_bytes());
         message[4..6].copy_from_slice(&SOCK_DIAG_BY_FAMILY.to_ne_bytes());
         for length in 0..=message.len() {
