@@ -84,6 +84,8 @@ impl Plan {
             (Stdin::Auto, Own::Terminal) if pty => Input::Pty,
             (Stdin::Auto | Stdin::Inherit, _) => Input::Inherit,
         };
+        // What the command reads from directly is not ours to read.
+        let reads_ours = stdin_plan == Input::Inherit && own.stdin == Own::Terminal;
         let piped = [own.stdin, own.stdout, own.stderr].iter().any(|own| matches!(own, Own::Pipe | Own::Socket));
         Self {
             stdin: stdin_plan,
@@ -91,8 +93,7 @@ impl Plan {
             stderr,
             pty,
             type_stdin: stdin == Stdin::Pty && matches!(own.stdin, Own::Pipe | Own::Socket | Own::File),
-            // What the command reads from directly is not ours to read.
-            on_demand: !own.leads && own.stdin != Own::Terminal || piped || stdin_plan == Input::Inherit,
+            on_demand: !own.leads && own.stdin != Own::Terminal || piped || reads_ours,
             shared: !own.leads || piped,
         }
     }

@@ -169,7 +169,9 @@ fn take_dots<'a>(rest: &'a str, out: &mut String) -> (&'a str, Is) {
     let last = out.chars().next_back();
     let attached = last.is_some_and(|last| last.is_alphanumeric() || matches!(last, ')' | '\'' | '"' | '~'));
     let ends = after.chars().next().is_none_or(|c| c.is_whitespace() || c == '(');
-    if ends && (attached || end <= 3 && last.is_some()) {
+    // qwen turns with dots, one to three, before what it says.
+    let leads = out.trim().is_empty() && after.trim_start().starts_with(char::is_alphabetic);
+    if ends && (attached || end <= 3 && (last.is_some() || leads)) {
         return (after, Is::Tick);
     }
     out.push_str(dots);
@@ -217,6 +219,8 @@ mod tests {
         same("elapsed: 12", "elapsed: 13");
         same("ETA 00:33 elapsed 12:03:09", "ETA --:-- elapsed 0:01");
         same("Waiting for the cluster.....", "Waiting for the cluster............");
+        same(".   Counting electrons", "... Counting electrons");
+        differ("... Counting electrons", "... Weighing photons");
         same("updated 2 minutes ago", "updated 45 seconds ago");
     }
 
