@@ -337,3 +337,29 @@ fn child_signals((read, write): (UnixStream, UnixStream)) -> io::Result<UnixStre
     child.thread_unblock()?;
     Ok(read)
 }
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::pthread::{pthread_kill, pthread_self};
+
+    use super::*;
+
+    #[test]
+    fn a_start_that_hangs_ends_with_its_time_or_with_a_signal() {
+        let (ours, theirs) = Link::pair().unwrap();
+        let monitor = Monitor { pid: i32::try_from(std::process::id()).unwrap(), link: ours };
+        assert_eq!(monitor.first_news(Some(Duration::from_millis(1))), Err(Interruption::Late));
+        // Held back in this thread alone, as it is for the whole of idlewatch at that time.
+        let mut term = SigSet::empty();
+        term.add(Nix::SIGTERM);
+        term.thread_block().unwrap();
+        pthread_kill(pthread_self(), Nix::SIGTERM).unwrap();
+        assert_eq!(monitor.first_news(None), Err(Interruption::Told(Signal::TERM)));
+        assert_eq!(term.wait(), Ok(Nix::SIGTERM));
+        let started = News::Started { pid: 42, group: 42 };
+        theirs.report(started);
+        assert_eq!(monitor.first_news(Some(Duration::ZERO)), Ok(Some(started)));
+        drop(theirs);
+        assert_eq!(monitor.first_news(None), Ok(None));
+    }
+}

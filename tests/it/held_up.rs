@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::support::{Run, stderr, until, without_terminal};
+use crate::support::{Run, stderr, without_terminal};
 
 /// Prints more than anybody holds, and says so when it is through.
 const PAGES: &str = "seq 100000; : >through";
@@ -58,22 +58,4 @@ fn where_nobody_reads_the_ceiling_counts_and_what_was_not_taken_is_said() {
         .find(|line| line.contains("\"signaled\""))
         .and_then(|line| line.split_once("\"elapsed\":")?.1.split(',').next()?.parse::<u64>().ok());
     assert!(elapsed.is_some_and(|elapsed| elapsed >= 1400), "{events}");
-}
-
-#[test]
-fn our_own_words_wait_until_a_sequence_of_the_command_is_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = "stty raw -echo; printf 'start\\r\\n'; while [ ! -e go ]; do sleep 0.02; done; \
-                  printf 'new text\\r\\n\\033[38;2;1'; while [ ! -e on ]; do sleep 0.02; done; printf '0;20;30mX\\r\\n'";
-    let options = ["--idle", "500ms", "--no-guard", "--on-idle", "warn,wait:20s,term", "--events", "events"];
-    let mut run = Run::sh(&options, script).folder(folder.path()).in_terminal();
-    run.wait_for("screen unchanged");
-    fs::write(folder.path().join("go"), "").unwrap();
-    let events = || fs::read_to_string(folder.path().join("events")).unwrap();
-    until("it is active again", || events().contains("\"to\":\"active\""));
-    fs::write(folder.path().join("on"), "").unwrap();
-    let (text, status) = run.finish();
-    assert!(status.success());
-    assert!(text.contains("\x1b[38;2;10;20;30mX"), "{text:?}");
-    assert!(text.contains("\x1b[23;2t"), "{text:?}");
 }

@@ -29,6 +29,7 @@ mod keys;
 mod killing;
 mod leftovers;
 mod losses;
+mod notes;
 mod notify;
 mod policy;
 mod programs;
