@@ -340,8 +340,6 @@ fn child_signals((read, write): (UnixStream, UnixStream)) -> io::Result<UnixStre
 
 #[cfg(test)]
 mod tests {
-    use nix::sys::pthread::{pthread_kill, pthread_self};
-
     use super::*;
 
     #[test]
@@ -353,7 +351,7 @@ mod tests {
         let mut term = SigSet::empty();
         term.add(Nix::SIGTERM);
         term.thread_block().unwrap();
-        pthread_kill(pthread_self(), Nix::SIGTERM).unwrap();
+        nix::sys::signal::raise(Nix::SIGTERM).unwrap();
         assert_eq!(monitor.first_news(None), Err(Interruption::Told(Signal::TERM)));
         assert_eq!(term.wait(), Ok(Nix::SIGTERM));
         let started = News::Started { pid: 42, group: 42 };

@@ -25,7 +25,7 @@ fn our_own_words_wait_until_a_sequence_of_the_command_is_whole() {
 #[test]
 fn what_is_said_last_is_no_part_of_a_sequence_that_was_cut_off() {
     let options = ["--idle", "300ms", "--no-guard", "-k", "300ms"];
-    let mut run = Run::sh(&options, "printf 'hello\\r\\n\\033]0;half a title'; sleep 300").in_terminal();
+    let run = Run::sh(&options, "printf 'hello\\r\\n\\033]0;half a title'; sleep 300").in_terminal();
     let (text, status) = run.finish();
     assert_eq!(status.code(), Some(121));
     let (_, after) = text.split_once("half a title").unwrap();
