@@ -65,6 +65,7 @@ struct Row {
     raw: String,
     masked: String,
     ticks: u64,
+    turns: u64,
     /// When it last turned or timed.
     ticked: Option<Moment>,
     /// It shows a running time, not only a spinner.
@@ -115,7 +116,7 @@ impl Activity {
         if !found.changed {
             return found;
         }
-        self.follow_ticks(now, &mut found);
+        self.follow_ticks(now, around.full_screen, &mut found);
         for row in 0..self.next.len() {
             if self.next[row].masked.is_empty() || self.is_unmoved(row) {
                 continue;
@@ -177,7 +178,8 @@ impl Activity {
             next.resting = before.resting.filter(|_| before.raw == text);
             if before.raw == text {
                 next.masked.clone_from(&before.masked);
-                (next.ticks, next.ticked, next.times) = (before.ticks, before.ticked, before.times);
+                (next.ticks, next.turns) = (before.ticks, before.turns);
+                (next.ticked, next.times) = (before.ticked, before.times);
             } else {
                 found.changed = true;
                 let taken = counting.masked(text, &mut next.masked);
@@ -187,14 +189,15 @@ impl Activity {
                 }
                 // On a full screen a clock is part of the furniture; below a program's text it times the work.
                 let ticks = if full_screen { taken.ticks } else { taken.ticks ^ taken.clocks };
-                (next.ticks, next.times, next.ticked) = (ticks, taken.elapsed, None);
+                (next.ticks, next.turns) = (ticks, taken.turns);
+                (next.ticked, next.times) = (None, taken.elapsed);
             }
         }
         found.changed |= self.rows[height..].iter().any(|row| !row.raw.is_empty());
     }
 
     /// Carries over what turned, also where the line has moved to another row.
-    fn follow_ticks(&mut self, now: Moment, found: &mut Found) {
+    fn follow_ticks(&mut self, now: Moment, full_screen: bool, found: &mut Found) {
         for row in 0..self.next.len() {
             let next = &self.next[row];
             if next.raw == self.rows[row].raw || next.masked.is_empty() && next.raw.is_empty() {
@@ -212,9 +215,9 @@ impl Activity {
                     None => None,
                 }
             };
-            found.animated |= ticked == Some(now);
             self.next[row].ticked = ticked;
         }
+        found.animated = self.ticks_of_work(now, full_screen);
         // A line that swaps one known text for another is a pulse.
         for row in 0..self.next.len() {
             let (before, next) = (&self.rows[row], &self.next[row]);
@@ -224,6 +227,18 @@ impl Activity {
                 self.next[row].ticked = Some(now);
             }
         }
+    }
+
+    /// Whether something turns or times now. On a full screen several times that run together while nothing turns are the
+    /// ages in a table, as of pods: whoever looks at it has all the time in the world.
+    fn ticks_of_work(&self, now: Moment, full_screen: bool) -> bool {
+        let ticking = self.next.iter().zip(&self.rows).filter(|(next, _)| next.ticked == Some(now));
+        let (mut times, mut turns) = (0, false);
+        for (next, before) in ticking {
+            times += 1;
+            turns |= next.turns != before.turns;
+        }
+        turns || times == 1 || times > 1 && !full_screen
     }
 
     fn seen_before(&self, masked: &str) -> bool {

@@ -17,6 +17,8 @@ pub(super) struct Taken {
     pub(super) date: bool,
     /// Stands for what the spinners and times were: another number, another moment of the same work.
     pub(super) ticks: u64,
+    /// The same of the spinners alone.
+    pub(super) turns: u64,
     /// Stands for what the clocks showed: `0:45` may be of the work or of the day.
     pub(super) clocks: u64,
 }
@@ -47,6 +49,10 @@ pub(super) fn mask(text: &str, out: &mut String) -> Taken {
         let (what, place) = (&rest[..rest.len() - after.len()], text.len() - rest.len());
         match is {
             Is::Tick => taken.ticks = stir(taken.ticks, what, place),
+            Is::Turn => {
+                taken.ticks = stir(taken.ticks, what, place);
+                taken.turns = stir(taken.turns, what, place);
+            }
             Is::Clock => taken.clocks = stir(taken.clocks, what, place),
             Is::Other => {}
         }
@@ -64,9 +70,10 @@ fn continues_word(last: char) -> bool {
     last.is_alphanumeric() && last < '\u{2e80}' || last == '.' || last == '_'
 }
 
-/// Whether what was taken turns or runs, as work in progress does.
+/// Whether what was taken turns, or runs, as work in progress does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Is {
+    Turn,
     Tick,
     Clock,
     Other,
@@ -79,7 +86,7 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
     }
     if is_spinner(first) {
         taken.spinner = true;
-        return Some((&rest[first.len_utf8()..], Is::Tick));
+        return Some((&rest[first.len_utf8()..], Is::Turn));
     }
     if is_shape(first) {
         let end = rest.find(|c| !is_shape(c)).unwrap_or(rest.len());
@@ -87,20 +94,20 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
         if rest[..end].chars().count() <= 4 {
             let turns = rest[..end].chars().any(|c| !is_cursor(c));
             taken.spinner |= turns;
-            return Some((&rest[end..], if turns { Is::Tick } else { Is::Other }));
+            return Some((&rest[end..], if turns { Is::Turn } else { Is::Other }));
         }
         // A pulse that runs along a bar moves its blocks; only a bar that fills has others.
         let mut blocks: Vec<char> = rest[..end].chars().collect();
         blocks.sort_unstable();
         out.extend(blocks);
-        return Some((&rest[end..], Is::Tick));
+        return Some((&rest[end..], Is::Turn));
     }
     if !first.is_ascii() || !at_word {
         return None;
     }
     if matches!(first, '|' | '/' | '-' | '\\' | '*' | '+') && is_lone(rest, out) {
         taken.spinner = true;
-        return Some((&rest[1..], Is::Tick));
+        return Some((&rest[1..], Is::Turn));
     }
     let (after, kind) = match first {
         '0'..='9' => take_number(rest).or_else(|| take_labelled(rest, out))?,
@@ -170,7 +177,7 @@ fn take_dots<'a>(rest: &'a str, out: &mut String) -> (&'a str, Is) {
     let attached = last.is_some_and(|last| last.is_alphanumeric() || matches!(last, ')' | '\'' | '"' | '~'));
     let ends = after.chars().next().is_none_or(|c| c.is_whitespace() || c == '(');
     if ends && (attached || end <= 3 && last.is_some()) {
-        return (after, Is::Tick);
+        return (after, Is::Turn);
     }
     out.push_str(dots);
     (after, Is::Other)
