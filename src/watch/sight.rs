@@ -218,7 +218,8 @@ impl Sight {
                 if self.title != title {
                     self.title.clear();
                     self.title.push_str(title);
-                    (self.clocks.turn, self.clocks.title) = (Some(now), Some(now));
+                    self.clocks.turned(now);
+                    self.clocks.title = Some(now);
                 }
             }
             Piece::Frame(begins) => {
@@ -315,7 +316,7 @@ impl Sight {
             self.clocks.change = Some(at);
         }
         if found.animated {
-            self.clocks.turn = Some(at);
+            self.clocks.turned(at);
         }
         if found.reworded {
             self.reworded = true;

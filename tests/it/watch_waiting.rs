@@ -68,6 +68,15 @@ fn the_ages_in_a_table_are_not_a_turn_and_one_time_or_a_spinner_is() {
 }
 
 #[test]
+fn a_time_that_ticks_once_a_minute_is_no_turn() {
+    let mut watched = Watched::new();
+    watched.prints("\x1b[?1049h").draws(seconds(600), seconds(5), |n| {
+        format!("\x1b[Hinbox, read {} minutes ago\r\n> Re: hello\r\n  q quit", 2 + n / 12)
+    });
+    assert!(watched.states().iter().all(|(_, state)| *state != State::Stalled), "{:?}", watched.states());
+}
+
+#[test]
 fn a_menu_holds_while_something_blinks_above_it() {
     let mut watched = Watched::new();
     watched.prints("\x1b[5;1HProceed?\r\n ❯ 1. Yes\r\n   2. No");
