@@ -218,10 +218,11 @@ impl Activity {
             self.next[row].ticked = ticked;
         }
         found.animated = self.ticks_of_work(now, full_screen);
-        // A line that swaps one known text for another is a pulse.
+        // A line that swaps one known text for another is a pulse; one whose numbers go to and fro is a gauge.
         for row in 0..self.next.len() {
             let (before, next) = (&self.rows[row], &self.next[row]);
             let swapped = !before.masked.is_empty() && !next.masked.is_empty() && before.masked != next.masked;
+            let swapped = swapped && !counts_in_same_words(before, next);
             if swapped && self.seen_before(&next.masked) && !self.rows.iter().any(|old| old.masked == next.masked) {
                 found.animated = true;
                 self.next[row].ticked = Some(now);
@@ -263,9 +264,7 @@ impl Activity {
 
     fn counts_as_progress(&mut self, now: Moment, row: usize, known: bool) -> bool {
         let (before, next) = (&self.rows[row], &self.next[row]);
-        let same_words = !before.masked.is_empty()
-            && counts_on(&before.masked, &next.masked)
-            && words(&before.masked).eq(words(&next.masked));
+        let same_words = !before.masked.is_empty() && counts_in_same_words(before, next);
         if is_retry(&next.raw) {
             // Kept apart from what the rows themselves say.
             let said = if same_words { without_attempt(&next.masked) } else { words(&next.masked).collect() };
@@ -322,6 +321,11 @@ impl Activity {
         }
         false
     }
+}
+
+/// Whether the two differ in their numbers alone.
+fn counts_in_same_words(before: &Row, next: &Row) -> bool {
+    counts_on(&before.masked, &next.masked) && words(&before.masked).eq(words(&next.masked))
 }
 
 /// Whether the longer of the two is a multiple of the shorter, as where a clock gives the beat: phrases to pass the time,

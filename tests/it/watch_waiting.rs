@@ -77,6 +77,12 @@ fn a_time_that_ticks_once_a_minute_is_no_turn() {
 }
 
 #[test]
+fn a_gauge_that_goes_to_and_fro_is_no_pulse() {
+    assert_eq!(full_screen(|n| format!("GPU 210 MHz  power {} / 400 W\r\nF10 quit", 52 + n % 2)), State::Waiting);
+    assert_eq!(full_screen(|n| format!("{}\r\nF10 quit", ["asking", "ASKING"][n % 2])), State::Stalled);
+}
+
+#[test]
 fn a_menu_holds_while_something_blinks_above_it() {
     let mut watched = Watched::new();
     watched.prints("\x1b[5;1HProceed?\r\n ❯ 1. Yes\r\n   2. No");
