@@ -4,7 +4,7 @@
 
 mod time;
 
-use self::time::{Time, take_calendar, take_labelled, take_number, take_unknown};
+use self::time::{Time, is_uptime, take_calendar, take_labelled, take_number, take_unknown};
 
 /// What was taken out of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -115,6 +115,7 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
         'A'..='Z' => (take_calendar(rest)?, Time::Date),
         _ => return None,
     };
+    let kind = if kind == Time::Elapsed && is_uptime(out) { Time::Clock } else { kind };
     match kind {
         Time::Elapsed | Time::Clock => taken.elapsed = true,
         Time::Date => taken.date = true,

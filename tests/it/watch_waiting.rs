@@ -83,6 +83,12 @@ fn a_gauge_that_goes_to_and_fro_is_no_pulse() {
 }
 
 #[test]
+fn the_time_a_machine_has_been_up_is_no_turn() {
+    assert_eq!(full_screen(|n| format!("uptime 3h {}m {}s\r\ncpu 12%", n / 60, n % 60)), State::Waiting);
+    assert_eq!(full_screen(|n| format!("backing up {}m {}s\r\ncpu 12%", n / 60, n % 60)), State::Stalled);
+}
+
+#[test]
 fn a_menu_holds_while_something_blinks_above_it() {
     let mut watched = Watched::new();
     watched.prints("\x1b[5;1HProceed?\r\n ❯ 1. Yes\r\n   2. No");
