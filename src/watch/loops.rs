@@ -139,6 +139,8 @@ pub(super) struct Loops {
     seen: Seen,
     form: LineForm,
     run: Option<Run>,
+    /// When something last came that was new, or a run was broken off: what repeats, repeats since then.
+    renewed: Option<Moment>,
     captures: HashMap<u64, (usize, Moment)>,
 }
 
@@ -150,23 +152,35 @@ impl Loops {
         }
         let (hash, tone) = self.form.hash(text)?;
         let news = self.is_news(tone);
+        if news {
+            self.renew(now);
+        }
         let count = self.count(Entry { hash, at: now, news }, policy);
         if self.run.as_ref().is_some_and(|run| now.since(run.last) > OVER.max(run.what.period * 4)) {
             self.run = None;
         }
         if count < policy.count {
-            self.disturb();
+            self.disturb(now);
             return None;
         }
         self.repeated((hash, count, tone), now, text, policy)
     }
 
+    /// Something new came: from now on nothing has been new.
+    fn renew(&mut self, now: Moment) {
+        self.renewed = Some(now);
+        if let Some(run) = &mut self.run {
+            run.since = now;
+        }
+    }
+
     /// Something else than a repeat came.
-    fn disturb(&mut self) {
+    fn disturb(&mut self, now: Moment) {
         if let Some(run) = &mut self.run {
             run.news += 1;
             if run.news > 4 + run.repeats / 2 {
                 self.run = None;
+                self.renewed = Some(now);
             }
         }
     }
@@ -206,7 +220,7 @@ impl Loops {
         let others = u32::try_from(count - 1).unwrap_or(u32::MAX).max(1);
         let what = Repetition { pattern: text.trim().to_owned(), count, period: now.since(first) / others };
         let run = self.run.get_or_insert_with(|| Run {
-            since: first,
+            since: self.renewed.map_or(first, |renewed| first.max(renewed)),
             last: now,
             repeats: 0,
             news: 0,
@@ -226,7 +240,7 @@ impl Loops {
         run.warned |= suspicious;
         let warning = first_time.then(|| run.what.clone());
         if news {
-            self.disturb();
+            self.disturb(now);
         }
         warning
     }

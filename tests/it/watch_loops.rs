@@ -25,6 +25,19 @@ fn news_ends_a_loop() {
 }
 
 #[test]
+fn what_repeats_between_news_is_counted_from_the_last_of_them() {
+    let mut watched = Watched::new();
+    let part = |n: usize| if n % 400 == 399 { "abcdefgh".get(n / 400..=n / 400) } else { None };
+    watched.draws(seconds(600), Duration::from_millis(250), |n| match part(n) {
+        Some(part) => format!("got the lock for part {part}\r\n"),
+        None => "cannot lock, waiting\r\n".to_owned(),
+    });
+    assert_eq!(watched.states(), []);
+    watched.draws(seconds(130), Duration::from_millis(250), |_| "cannot lock, waiting\r\n".to_owned());
+    assert_eq!(watched.state(), State::Looping);
+}
+
+#[test]
 fn a_loop_that_falls_silent_is_silence() {
     let mut watched = Watched::new();
     watched.draws(seconds(150), seconds(1), |_| "error: no route\r\n".to_owned()).passes(seconds(70));
