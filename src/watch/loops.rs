@@ -215,6 +215,7 @@ impl Loops {
         text: &str,
         policy: &LoopPolicy,
     ) -> Option<Repetition> {
+        let complains = complains && self.is_common(count);
         let (round, news) = self.goes_round(hash, policy);
         let first = self.recent.iter().find(|entry| entry.hash == hash).map_or(now, |entry| entry.at);
         let others = u32::try_from(count - 1).unwrap_or(u32::MAX).max(1);
@@ -243,6 +244,13 @@ impl Loops {
             self.disturb(now);
         }
         warning
+    }
+
+    /// Whether a line that came `count` times comes about as often as the others that repeat. A complaint now and then
+    /// in the log of a busy server is no loop.
+    fn is_common(&self, count: usize) -> bool {
+        const SELDOM: usize = 4;
+        self.counts.values().all(|other| *other <= count * SELDOM)
     }
 
     /// Whether every line since this one last came, or nearly every one, keeps coming; and whether one was news.

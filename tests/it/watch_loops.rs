@@ -38,6 +38,21 @@ fn what_repeats_between_news_is_counted_from_the_last_of_them() {
 }
 
 #[test]
+fn a_complaint_now_and_then_makes_no_loop_of_a_log() {
+    let log = |every: usize| {
+        let mut watched = Watched::new();
+        watched.draws(seconds(200), Duration::from_millis(600), |n| {
+            let time = format!("12:{:02}:{:02}", n / 60 % 60, n % 60);
+            let said = if n % every == 0 { "WARN upstream timeout" } else { "INFO GET /health 200" };
+            format!("{time} {said}\r\n")
+        });
+        watched.state()
+    };
+    assert_eq!(log(7), State::Active);
+    assert_eq!(log(3), State::Looping);
+}
+
+#[test]
 fn a_loop_that_falls_silent_is_silence() {
     let mut watched = Watched::new();
     watched.draws(seconds(150), seconds(1), |_| "error: no route\r\n".to_owned()).passes(seconds(70));
