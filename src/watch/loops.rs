@@ -137,6 +137,8 @@ pub(super) struct Loops {
     recent: VecDeque<Entry>,
     counts: HashMap<u64, usize>,
     seen: Seen,
+    /// What was written over.
+    drawn: Seen,
     form: LineForm,
     run: Option<Run>,
     /// When something last came that was new, or a run was broken off: what repeats, repeats since then.
@@ -164,6 +166,16 @@ impl Loops {
             return None;
         }
         self.repeated((hash, count, tone), now, text, policy)
+    }
+
+    /// A line was written over. Where it held a number that it never held, as a bar does between two warnings, the work
+    /// goes on.
+    pub(super) fn overwritten(&mut self, now: Moment, text: &str) {
+        let Some((hash, tone)) = self.form.hash(text) else { return };
+        let counts = text.contains(|c: char| c.is_ascii_digit()) && !tone.retries && !tone.complains;
+        if counts && self.drawn.is_new_hash(hash) {
+            self.renew(now);
+        }
     }
 
     /// Something new came: from now on nothing has been new.

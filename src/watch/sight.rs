@@ -275,6 +275,9 @@ impl Sight {
                 loops.captured(now, line, &policy.loops)
             });
         });
+        if let Some(text) = lines.take_overwritten() {
+            loops.overwritten(now, &text);
+        }
     }
 
     fn touch(&mut self, now: Moment) {

@@ -53,6 +53,20 @@ fn a_complaint_now_and_then_makes_no_loop_of_a_log() {
 }
 
 #[test]
+fn a_number_that_goes_on_in_place_between_warnings_is_work() {
+    let warned = |counter: fn(usize) -> String| {
+        let mut watched = Watched::new();
+        watched.draws(seconds(200), Duration::from_millis(250), |n| {
+            format!("{}\r[mp4] warning: invalid dts in stream 0\r\n{}\r", counter(n), counter(n))
+        });
+        watched.state()
+    };
+    assert_eq!(warned(|n| format!("frame={n:5} fps= 25 speed=1.02x")), State::Active);
+    assert_eq!(warned(|n| format!("frame=    7 fps= {n:2} elapsed {n}s")), State::Looping);
+    assert_eq!(warned(|n| format!("attempt {n}")), State::Looping);
+}
+
+#[test]
 fn a_loop_that_falls_silent_is_silence() {
     let mut watched = Watched::new();
     watched.draws(seconds(150), seconds(1), |_| "error: no route\r\n".to_owned()).passes(seconds(70));
