@@ -15,6 +15,7 @@ use std::time::Duration;
 use super::complaint::{is_marked_done, is_retry, is_tip};
 use super::growth::moved_up;
 use super::mask::added_glyphs;
+use super::profile::StatusWords;
 use super::screen::Line;
 use super::seen::Seen;
 use super::wording::{counts_on, names_another, without_attempt, words};
@@ -56,8 +57,8 @@ pub(super) struct Circumstances {
     pub(super) row: Option<usize>,
     /// A full-screen program has the screen for itself.
     pub(super) full_screen: bool,
-    /// It is a program that is known to pass the time with words.
-    pub(super) known: bool,
+    /// What the words in the status line of this program mean.
+    pub(super) status_words: StatusWords,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -130,7 +131,7 @@ impl Activity {
             if around.all || around.row.is_some_and(|typed| typed.abs_diff(row) <= 1) {
                 continue;
             }
-            if self.counts_as_progress(now, row, around.known) && found.progress.is_none() {
+            if self.counts_as_progress(now, row, around.status_words) && found.progress.is_none() {
                 found.progress = Some(self.next[row].raw.trim().to_owned());
             }
         }
@@ -262,7 +263,7 @@ impl Activity {
         self.recent.push_back(text);
     }
 
-    fn counts_as_progress(&mut self, now: Moment, row: usize, known: bool) -> bool {
+    fn counts_as_progress(&mut self, now: Moment, row: usize, status_words: StatusWords) -> bool {
         let (before, next) = (&self.rows[row], &self.next[row]);
         let same_words = !before.masked.is_empty() && counts_in_same_words(before, next);
         if is_retry(&next.raw) {
@@ -290,13 +291,19 @@ impl Activity {
         };
         let same = name(&self.rows[row]).is_some_and(|before| name(&self.next[row]) == Some(before));
         self.next[row].resting = (ticked && same).then_some(now);
+        if status_words == StatusWords::Work && ticked && !is_tip(&self.next[row].raw) {
+            return true;
+        }
         let reworded = self.next[row].reworded.replace(now);
         let Some(at) = reworded.filter(|at| *at < now) else { return false };
         let held = self.next[row].held.replace(now.since(at));
+        if status_words == StatusWords::Pastime {
+            return false;
+        }
         if now.since(at) <= BRISK {
             return true;
         }
-        let stage = held.is_some_and(|held| !known && !is_beat(held, now.since(at)) && self.stages < MOST_STAGES);
+        let stage = held.is_some_and(|held| !is_beat(held, now.since(at)) && self.stages < MOST_STAGES);
         self.stages += u8::from(stage);
         stage
     }

@@ -311,7 +311,7 @@ impl Sight {
             all: recent(self.resized),
             row: recent(self.typed).then(|| self.screen.cursor().row),
             full_screen: self.screen.is_alternate(),
-            known: policy.profile.is_some(),
+            status_words: policy.profile.as_ref().map(|profile| profile.status_words).unwrap_or_default(),
         };
         self.screen.lines_into(&mut self.lines);
         let found = self.activity.look(at, &self.lines, around, &policy.counting);

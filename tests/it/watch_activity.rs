@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use idlewatch::watch::{Pattern, State};
+use idlewatch::watch::{Pattern, Profile, State};
 
 use crate::watched::{Watched, seconds};
 
@@ -75,6 +75,20 @@ fn stages_that_come_when_they_come_are_work_and_words_on_a_beat_are_not() {
     assert!(stages(&[15, 30, 45, 60, 90, 105, 120]));
     let ever: Vec<usize> = (1..20).map(|n| 12 * n + n * n % 7).collect();
     assert!(stages(&ever), "nothing but other words for ever is no work");
+}
+
+#[test]
+fn a_profile_says_whether_the_words_beside_a_spinner_pass_the_time_or_name_the_work() {
+    let stalls = |status_words: &str, every: usize| {
+        let toml = format!("name = 'x'\ncommands = ['x']\n{status_words}");
+        let mut watched = Watched::with(|policy| policy.profile = Some(Profile::parse(&toml, true).unwrap()));
+        let word = |n: usize| "x".repeat(3 + n / 10 / every);
+        watched.draws(seconds(150), FRAME, |n| format!("\r{} {} ({}s)\x1b[K", spin(n), word(n), n / 10));
+        stalled(&watched)
+    };
+    assert!(stalls("status-words = 'pastime'", 5) && stalls("status-words = 'pastime'", 25));
+    assert!(!stalls("", 5) && stalls("", 25));
+    assert!(!stalls("status-words = 'work'", 5) && !stalls("status-words = 'work'", 25));
 }
 
 #[test]
