@@ -336,7 +336,7 @@ impl Sight {
     /// The lowest line of a painted picture that became longer.
     fn grow(&mut self, at: Moment, moved_up: bool, around: Circumstances) -> Option<String> {
         let first = self.activity.ticking(at).map(|(row, _)| row).min().unwrap_or(0);
-        if around.full_screen || !self.growth.has_grown(at, moved_up, first) {
+        if !self.growth.has_grown(at, moved_up, first) {
             return None;
         }
         let painted = self.painted.is_some_and(|painted| at.since(painted) < PAINTING_LASTS);

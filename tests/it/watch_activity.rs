@@ -130,6 +130,24 @@ fn the_same_answer_once_more_above_a_painted_block_is_a_sign_of_life() {
 }
 
 #[test]
+fn the_same_answer_once_more_on_a_full_screen_is_a_sign_of_life() {
+    let mut watched = Watched::new();
+    watched.prints("\x1b[?1049h");
+    let mut story: Vec<&str> = vec!["some words before it"; 3];
+    let painted = |story: &[&str], n: usize| {
+        let told = story.iter().rev().take(20).rev().fold(String::new(), |told, row| format!("{told}{row}\x1b[K\r\n"));
+        format!("\x1b[?2026h\x1b[H{told}{} Polling ({}s)\x1b[K\x1b[?2026l", spin(n), n / 10)
+    };
+    for _ in 0..15 {
+        story.extend(["● gh run view", "  in_progress"]);
+        watched.draws(seconds(45), FRAME, |n| painted(&story, n));
+    }
+    assert!(!stalled(&watched), "{:?}", watched.states());
+    watched.draws(seconds(90), FRAME, |n| painted(&story, n));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
 fn a_picture_that_is_cleared_and_painted_again_or_is_higher_than_the_screen_has_not_grown() {
     for rows in [8, 30] {
         let mut watched = Watched::new();
