@@ -140,6 +140,7 @@ pub(super) struct Loops {
     /// What was written over.
     drawn: Seen,
     form: LineForm,
+    before: String,
     run: Option<Run>,
     /// When something last came that was new, or a run was broken off: what repeats, repeats since then.
     renewed: Option<Moment>,
@@ -152,7 +153,10 @@ impl Loops {
         if let Some(found) = self.captured(now, text, policy) {
             return Some(found);
         }
-        let (hash, tone) = self.form.hash(text)?;
+        let found = self.form.hash(text).or_else(|| self.twice_on_end(text));
+        self.before.clear();
+        self.before.push_str(text);
+        let (hash, tone) = found?;
         let news = self.is_news(tone);
         if news {
             self.renew(now);
@@ -166,6 +170,12 @@ impl Loops {
             return None;
         }
         self.repeated((hash, count, tone), now, text, policy)
+    }
+
+    /// A line that says next to nothing, as `y` or a row of dots: where it comes twice on end it is no frame of a table.
+    fn twice_on_end(&self, text: &str) -> Option<(u64, Tone)> {
+        let plain = Tone { complains: false, retries: false, share: false };
+        (self.before == text).then(|| (hash(text), plain))
     }
 
     /// A line was written over. Where it held a number that it never held, as a bar does between two warnings, the work

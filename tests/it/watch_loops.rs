@@ -67,6 +67,18 @@ fn a_number_that_goes_on_in_place_between_warnings_is_work() {
 }
 
 #[test]
+fn the_same_sign_for_ever_is_a_loop_and_the_frame_of_a_table_is_none() {
+    let printed = |line: fn(usize) -> &'static str| {
+        let mut watched = Watched::new();
+        watched.draws(seconds(150), Duration::from_millis(100), |n| format!("{}\r\n", line(n)));
+        watched.state()
+    };
+    assert_eq!(printed(|_| "y"), State::Looping);
+    assert_eq!(printed(|_| "......."), State::Looping);
+    assert_eq!(printed(|n| ["+-----+-----+", "|  .  |  x  |", "|  x  |  .  |"][n % 3]), State::Active);
+}
+
+#[test]
 fn a_loop_that_falls_silent_is_silence() {
     let mut watched = Watched::new();
     watched.draws(seconds(150), seconds(1), |_| "error: no route\r\n".to_owned()).passes(seconds(70));
