@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::complaint::{is_marked_done, is_retry, is_tip};
+use super::gauge::Numbers;
 use super::growth::moved_up;
 use super::mask::added_glyphs;
 use super::profile::StatusWords;
@@ -77,6 +78,7 @@ struct Row {
     held: Option<Duration>,
     /// It turned or timed, and stands still with new wording since then.
     resting: Option<Moment>,
+    numbers: Numbers,
 }
 
 /// The memory the rule needs.
@@ -176,6 +178,7 @@ impl Activity {
             next.raw.clear();
             next.raw.push_str(text);
             (next.reworded, next.held) = (before.reworded, before.held);
+            next.numbers.clone_from(&before.numbers);
             next.resting = before.resting.filter(|_| before.raw == text);
             if before.raw == text {
                 next.masked.clone_from(&before.masked);
@@ -184,6 +187,9 @@ impl Activity {
             } else {
                 found.changed = true;
                 let taken = counting.masked(text, &mut next.masked);
+                if !words(&before.masked).eq(words(&next.masked)) {
+                    next.numbers.forget();
+                }
                 let glyphs = added_glyphs(&before.raw, text);
                 if !next.masked.ends_with(glyphs) && counting.counts(text) {
                     next.masked.push_str(glyphs);
@@ -273,6 +279,12 @@ impl Activity {
         }
         if same_words {
             let counter: String = words(&next.masked).collect();
+            let mut numbers = std::mem::take(&mut self.next[row].numbers);
+            let goes_on = numbers.go_on(&before.masked, &self.next[row].masked);
+            self.next[row].numbers = numbers;
+            if !goes_on {
+                return false;
+            }
             // Another one went on before: what is counted below it begins again with each step of it.
             self.completed |= self.counter.as_ref().is_some_and(|last| *last != counter);
             self.counter = Some(counter);

@@ -53,6 +53,7 @@ mod contain;
 mod counting;
 mod event;
 mod flood;
+mod gauge;
 mod growth;
 mod guard;
 mod guarding;

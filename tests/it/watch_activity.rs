@@ -43,6 +43,14 @@ fn counters_percentages_and_lines_are_work() {
 }
 
 #[test]
+fn a_gauge_that_goes_to_and_fro_is_no_work_and_a_counter_beside_it_is() {
+    let memory = |n: usize| 120 + n / 10 * 7 % 10;
+    let bar = |n: usize, files: usize| format!("\r{} {files} files, {}.{n} MB\x1b[K", spin(n), memory(n));
+    assert_eq!(after_two_minutes(|n| bar(n, 12)), State::Stalled);
+    assert_eq!(after_two_minutes(|n| bar(n, 12 + n / 100)), State::Active);
+}
+
+#[test]
 fn a_steady_log_that_differs_only_in_time_is_alive() {
     let mut watched = Watched::new();
     watched.draws(seconds(600), seconds(5), |n| format!("12:{:02}:{:02} health ok\r\n", n / 12, n % 12 * 5));
