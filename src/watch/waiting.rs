@@ -1,5 +1,7 @@
 //! Does it wait for a person? What any program does when it asks, before anything is known of this one.
 
+use super::menu::menu;
+use super::prompts::prompt;
 use super::screen::Cursor;
 
 /// The screen as it stands.
@@ -18,7 +20,7 @@ impl<'a> View<'a> {
     }
 
     /// The cursor's row up to the cursor.
-    fn before_cursor(self) -> &'a str {
+    pub(super) fn before_cursor(self) -> &'a str {
         let Some(row) = self.rows.get(self.cursor.row) else { return "" };
         // Wide characters make this a column too far at worst, which trimming forgives.
         let end = row.char_indices().nth(self.cursor.col).map_or(row.len(), |(index, _)| index);
@@ -122,7 +124,7 @@ fn last_part(line: &str) -> &str {
 }
 
 /// `package name: (demo)` without the answer it suggests, or what it says of the answers.
-fn without_default(line: &str) -> &str {
+pub(super) fn without_default(line: &str) -> &str {
     let mut line = line.trim_end_matches([' ', '>', '›', '»']);
     loop {
         let open = match line.chars().next_back() {
@@ -185,161 +187,9 @@ fn is_request(line: &str) -> bool {
         || matches!(first, "please" | "paste") && lower.contains("paste ") && lower.ends_with(" below")
 }
 
-/// Signs that point at the chosen line of a menu.
-const POINTERS: [char; 12] = ['❯', '›', '>', '●', '▶', '➤', '→', '◉', '»', '➜', '▸', '◆'];
-
-/// Signs before a choice that is not taken.
-const UNCHOSEN: [char; 5] = ['○', '◯', '◻', '☐', '◇'];
-
-/// A menu: one choice pointed at among others of its kind, and either numbers, a word on the keys, or a question.
-fn menu(view: View<'_>) -> Option<Wait> {
-    let last = view.rows.iter().rposition(|row| !row.is_empty())?;
-    let from = last.saturating_sub(20);
-    let choices: Vec<&str> = view.rows[from..=last].iter().map(|row| inside(row)).collect();
-    let keys = choices.iter().rev().filter(|row| !row.is_empty()).take(3).any(|row| names_keys(row));
-    for (index, choice) in choices.iter().enumerate().rev() {
-        let Some(text) = choice.strip_prefix(POINTERS).map(str::trim_start).filter(|text| !text.is_empty()) else {
-            continue;
-        };
-        let menu = || Wait::Menu(text.to_owned(), from + index);
-        let siblings = || choices[index + 1..].iter().take(4).chain(choices[..index].iter().rev().take(4));
-        if let Some(number) = ordinal(text)
-            && siblings().any(|other| ordinal(other).is_some_and(|other| other.abs_diff(number) == 1))
-        {
-            return Some(menu());
-        }
-        let row = from + index;
-        let among = [row.wrapping_sub(1), row + 1]
-            .into_iter()
-            .any(|other| view.rows.get(other).is_some_and(|other| is_sibling(&view.rows[row], other)));
-        if !among {
-            continue;
-        }
-        let radio = |other: usize| choices.get(other).is_some_and(|other| other.starts_with(UNCHOSEN));
-        if radio(index + 1) || radio(index.wrapping_sub(1)) {
-            return Some(Wait::Question(text.to_owned()));
-        }
-        let above = &choices[index.saturating_sub(8)..index];
-        if keys {
-            return Some(menu());
-        }
-        if above.iter().any(|row| without_default(row).ends_with('?'))
-            || above.last().is_some_and(|row| row.starts_with("? "))
-        {
-            return Some(Wait::Question(text.to_owned()));
-        }
-    }
-    if let Some(step) = open_step(&choices, &view.rows[last]) {
-        return Some(Wait::Question(step.to_owned()));
-    }
-    let (lowest, buttons) = choices.iter().enumerate().rev().take(8).find(|(_, row)| offers_both(row))?;
-    (keys || is_of_buttons(buttons)).then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
-}
-
-/// `<Yes>   <No>` and nothing else.
-fn is_of_buttons(row: &str) -> bool {
-    let mut within = false;
-    let blank = row.chars().all(|c| {
-        let outside = !within && c != '<';
-        within = c == '<' || within && c != '>';
-        !outside || c.is_whitespace()
-    });
-    blank && row.matches('<').count() > 1
-}
-
-/// The step of a series that is not answered yet: it is marked, with room for the answer, and the line along the series
-/// ends below it.
-fn open_step<'r>(rows: &[&'r str], last: &str) -> Option<&'r str> {
-    let at = rows.iter().rposition(|row| row.starts_with('◆'))?;
-    let room = rows[at + 1..].iter().any(|row| !row.is_empty());
-    (room && last.trim() == "└").then(|| rows[at].trim_start_matches('◆').trim())
-}
-
-/// Whether `other` is a choice beside the chosen one: its text begins in the same column.
-fn is_sibling(chosen: &str, other: &str) -> bool {
-    let begins = |row: &str| row.chars().position(char::is_alphanumeric);
-    begins(chosen).is_some() && begins(chosen) == begins(other)
-}
-
-/// A row of buttons: one to agree and one to refuse.
-fn offers_both(row: &str) -> bool {
-    let lower = row.to_lowercase();
-    let has = |wanted: &[&str]| lower.split(|c: char| !c.is_alphanumeric()).any(|word| wanted.contains(&word));
-    has(&["yes", "allow", "approve", "accept", "ok", "run"])
-        && has(&["no", "reject", "deny", "decline", "cancel", "skip"])
-        && row.len() < 100
-}
-
 /// A row without the frame around it.
-fn inside(row: &str) -> &str {
+pub(super) fn inside(row: &str) -> &str {
     row.trim_matches(|c: char| c.is_whitespace() || ('\u{2500}'..='\u{257f}').contains(&c) || c == '|')
-}
-
-/// The number of a numbered choice.
-fn ordinal(text: &str) -> Option<u32> {
-    let text = text.trim_start_matches(['[', '(', ' ']);
-    let end = text.find(|c: char| !c.is_ascii_digit()).filter(|end| (1..=2).contains(end))?;
-    let mark = text[end..].chars().next()?;
-    matches!(mark, '.' | ')' | ':' | ']').then(|| text[..end].parse().ok()).flatten()
-}
-
-/// A row that says which keys choose.
-fn names_keys(row: &str) -> bool {
-    let lower = row.to_lowercase();
-    let keys = lower.contains("enter")
-        || lower.contains('⏎')
-        || lower.contains('↑')
-        || lower.contains("esc")
-        || lower.contains("tab")
-        || lower.contains("arrow");
-    keys && ["select", "confirm", "submit", "navigate", "choose", "toggle"].iter().any(|verb| lower.contains(verb))
-}
-
-/// Signs that end a prompt.
-const PROMPTS: [char; 8] = ['>', '$', '#', '%', '❯', '›', '»', 'λ'];
-
-fn prompt(view: View<'_>) -> Option<String> {
-    let head = inside(view.before_cursor());
-    let directly = view.cursor.col <= view.rows.get(view.cursor.row).map_or(0, |row| row.chars().count()) + 2;
-    let debugger = head.starts_with('(') && head.ends_with(')') && head.len() < 24;
-    // Some shells point from the left: `➜  proj git:(main) ✗`, `❯ ls`. Python goes on with three dots and a blank.
-    let pointed = points(head) || head == "==>" || head == "..." && view.cursor.col == 4;
-    if directly && (ends_as_prompt(head) || debugger || pointed) {
-        return Some(head.to_owned());
-    }
-    // Programs that hide the cursor frame their input with rules.
-    let last = view.rows.iter().rposition(|row| !row.is_empty())?;
-    for index in (last.saturating_sub(9)..=last).rev() {
-        let text = inside(&view.rows[index]);
-        let rest = text.strip_prefix(['>', '❯', '›', '»', '*', '!', '➜', '→', '$']);
-        let framed = |row: Option<&String>| row.is_some_and(|row| is_rule(row));
-        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\u{a0}']))
-            && framed(view.rows.get(index.wrapping_sub(1)))
-            && framed(view.rows.get(index + 1))
-        {
-            return Some(text.to_owned());
-        }
-    }
-    None
-}
-
-/// A prompt that begins with its sign: after it come a folder and what git says of it, or what was typed.
-fn points(head: &str) -> bool {
-    let Some(rest) = head.strip_prefix(['➜', '❯']) else { return false };
-    rest.contains("git:(") || rest.split_whitespace().count() <= 1
-}
-
-/// `45%`, `->` and `<name>` end in the same signs and are no prompts.
-fn ends_as_prompt(head: &str) -> bool {
-    let share = head.ends_with('%') && head.bytes().rev().nth(1).is_some_and(|b| b.is_ascii_digit());
-    let arrow = head.ends_with("->") || head.ends_with("=>") || head.ends_with('>') && head.contains('<');
-    head.ends_with(PROMPTS) && !share && !arrow
-}
-
-/// A row that is nothing but a line across.
-fn is_rule(row: &str) -> bool {
-    let row = row.trim();
-    row.chars().count() >= 10 && row.chars().all(|c| matches!(c, '\u{2500}'..='\u{259f}' | '-' | '=' | '_'))
 }
 
 #[cfg(test)]

@@ -1,0 +1,50 @@
+//! Does it sit at a prompt? The signs that shells and interpreters put before what is typed.
+
+use super::waiting::{View, inside};
+
+/// Signs that end a prompt.
+const PROMPTS: [char; 8] = ['>', '$', '#', '%', '❯', '›', '»', 'λ'];
+
+pub(super) fn prompt(view: View<'_>) -> Option<String> {
+    let head = inside(view.before_cursor());
+    let directly = view.cursor.col <= view.rows.get(view.cursor.row).map_or(0, |row| row.chars().count()) + 2;
+    let debugger = head.starts_with('(') && head.ends_with(')') && head.len() < 24;
+    // Some shells point from the left: `➜  proj git:(main) ✗`, `❯ ls`. Python goes on with three dots and a blank.
+    let pointed = points(head) || head == "==>" || head == "..." && view.cursor.col == 4;
+    if directly && (ends_as_prompt(head) || debugger || pointed) {
+        return Some(head.to_owned());
+    }
+    // Programs that hide the cursor frame their input with rules.
+    let last = view.rows.iter().rposition(|row| !row.is_empty())?;
+    for index in (last.saturating_sub(9)..=last).rev() {
+        let text = inside(&view.rows[index]);
+        let rest = text.strip_prefix(['>', '❯', '›', '»', '*', '!', '➜', '→', '$']);
+        let framed = |row: Option<&String>| row.is_some_and(|row| is_rule(row));
+        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\u{a0}']))
+            && framed(view.rows.get(index.wrapping_sub(1)))
+            && framed(view.rows.get(index + 1))
+        {
+            return Some(text.to_owned());
+        }
+    }
+    None
+}
+
+/// A prompt that begins with its sign: after it come a folder and what git says of it, or what was typed.
+fn points(head: &str) -> bool {
+    let Some(rest) = head.strip_prefix(['➜', '❯']) else { return false };
+    rest.contains("git:(") || rest.split_whitespace().count() <= 1
+}
+
+/// `45%`, `->` and `<name>` end in the same signs and are no prompts.
+fn ends_as_prompt(head: &str) -> bool {
+    let share = head.ends_with('%') && head.bytes().rev().nth(1).is_some_and(|b| b.is_ascii_digit());
+    let arrow = head.ends_with("->") || head.ends_with("=>") || head.ends_with('>') && head.contains('<');
+    head.ends_with(PROMPTS) && !share && !arrow
+}
+
+/// A row that is nothing but a line across.
+fn is_rule(row: &str) -> bool {
+    let row = row.trim();
+    row.chars().count() >= 10 && row.chars().all(|c| matches!(c, '\u{2500}'..='\u{259f}' | '-' | '=' | '_'))
+}
