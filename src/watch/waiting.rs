@@ -96,9 +96,52 @@ fn asks(line: &str) -> bool {
         || lower.starts_with("? ")
 }
 
+/// The same words in other languages: German, Chinese, French, Spanish, Portuguese, Italian, Dutch, Polish, Russian,
+/// Japanese, Korean.
+const KEYS_ELSEWHERE: [&str; 39] = [
+    "beliebige taste",
+    "beliebiger taste",
+    "beliebigen taste",
+    "eingabetaste",
+    "任意键",
+    "回车",
+    "appuyez sur une touche",
+    "appuyer sur une touche",
+    "importe quelle touche",
+    "appuyez sur entrée",
+    "appuyer sur entrée",
+    "touche entrée",
+    "presione una tecla",
+    "presione cualquier tecla",
+    "pulse una tecla",
+    "pulse cualquier tecla",
+    "presione entrar",
+    "presione intro",
+    "presione enter",
+    "pulse intro",
+    "pulse enter",
+    "qualquer tecla",
+    "pressione enter",
+    "tecla enter",
+    "premere un tasto",
+    "premi un tasto",
+    "premere invio",
+    "premi invio",
+    "druk op een toets",
+    "willekeurige toets",
+    "druk op enter",
+    "dowolny klawisz",
+    "naciśnij enter",
+    "любую клавишу",
+    "нажмите enter",
+    "нажмите ввод",
+    "キーを押し",
+    "아무 키",
+    "enter 키",
+];
+
 /// A line that asks for a key, whichever, or for the one that ends a line.
 fn wants_key(lower: &str) -> bool {
-    let elsewhere = ["beliebige taste", "beliebiger taste", "beliebigen taste", "eingabetaste", "任意键", "回车"];
     let after = |verb: &str, at: usize| {
         let rest = lower[at + verb.len()..].trim_start_matches([' ', '<', '[']);
         let keys = ["any key", "any other key", "enter", "return"];
@@ -110,7 +153,7 @@ fn wants_key(lower: &str) -> bool {
         |at: usize| lower[..at].trim_end().chars().next_back().is_none_or(|c| matches!(c, '.' | ',' | ';' | '('));
     lower.match_indices("press").any(|(at, verb)| !lower[..at].ends_with(is_of_name) && after(verb, at))
         || lower.match_indices("hit").any(|(at, verb)| begins(at) && after(verb, at))
-        || elsewhere.iter().any(|words| lower.contains(words))
+        || KEYS_ELSEWHERE.iter().any(|words| lower.contains(words))
 }
 
 fn is_of_name(c: char) -> bool {
@@ -224,6 +267,15 @@ mod tests {
             "Press any key to continue . . . ¶",
             "Weiter mit beliebiger Taste . . . ¶",
             "按回车键继续...¶",
+            "Appuyez sur une touche pour continuer...¶",
+            "Presione una tecla para continuar . . . ¶",
+            "Premere un tasto per continuare...¶",
+            "Pressione qualquer tecla para continuar...¶",
+            "Druk op een toets om door te gaan . . .¶",
+            "Aby kontynuować, naciśnij dowolny klawisz . . .¶",
+            "Нажмите любую клавишу для продолжения...¶",
+            "続行するには何かキーを押してください . . .¶",
+            "계속하려면 아무 키나 누르십시오 . . .¶",
             "[sudo] me 的密码：¶",
             "是否继续？（y/n） ¶",
             "Overwrite /x/y.rb? (enter \"h\" for help) [Ynaqdhm] ¶",
