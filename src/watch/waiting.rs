@@ -146,7 +146,8 @@ fn wants_key(lower: &str) -> bool {
         let rest = lower[at + verb.len()..].trim_start_matches([' ', '<', '[']);
         let keys = ["any key", "any other key", "enter", "return"];
         let key = keys.iter().find_map(|key| rest.strip_prefix(key));
-        rest.len() < lower.len() - at - verb.len() && key.is_some_and(|end| !end.starts_with(is_of_name))
+        let apart = rest.len() < lower.len() - at - verb.len();
+        apart && (key.is_some_and(|end| !end.starts_with(is_of_name)) || names_letter(rest))
     };
     // In the midst of a line `hit` is mostly something else.
     let begins =
@@ -154,6 +155,16 @@ fn wants_key(lower: &str) -> bool {
     lower.match_indices("press").any(|(at, verb)| !lower[..at].ends_with(is_of_name) && after(verb, at))
         || lower.match_indices("hit").any(|(at, verb)| begins(at) && after(verb, at))
         || KEYS_ELSEWHERE.iter().any(|words| lower.contains(words))
+}
+
+/// `h to show help`: a program that has done its work, and watches files, says so. One that can be stopped with a key
+/// may be at work.
+fn names_letter(rest: &str) -> bool {
+    let mut words = rest.split_whitespace();
+    let letter = words.next().is_some_and(|key| key.chars().filter(|c| c.is_alphanumeric()).count() == 1);
+    let ends = |verb: &str| ["stop", "quit", "abort", "cancel", "exit", "interrupt", "skip"].contains(&verb);
+    let verb = |verb: &str| !ends(verb.trim_end_matches(|c: char| !c.is_alphanumeric()));
+    letter && words.next() == Some("to") && words.next().is_some_and(verb)
 }
 
 fn is_of_name(c: char) -> bool {
@@ -285,6 +296,8 @@ mod tests {
             "┌  create-app\n│\n◆  Install it?\n│  ● Yes / ○ No\n└",
             "Do you want this?  [Use arrows to move, type to filter]\n  yes\n> no\n  details",
             "Type the name of the release:",
+            "Ran all test suites.\n\nWatch Usage: Press w to show more.¶",
+            " PASS  Waiting for file changes...\n       press h to show help, press q to quit",
             "Delete everything?",
             "text\n:¶",
             "text\n(END)¶",
@@ -349,6 +362,8 @@ mod tests {
             "cache: hit, return 200",
             "HIT return=1",
             "not hit, any pending",
+            "Scanning...\nPress q to abort",
+            "Press s to stop, or wait",
             "Please wait, the results will appear below",
             "➜ Building the docker image ... ¶",
             "Cloning <yes> from <no>",
