@@ -88,12 +88,22 @@ fn asks(line: &str) -> bool {
     let lower = narrow(line).to_lowercase();
     let bare = without_default(&lower);
     wants_key(&lower)
+        || letters_to_choose(&lower) > 1
         || ["y/n", "yes/no", "(y)es", "[yes]", "[no]", "y/n/", "yes / no"]
             .iter()
             .any(|choice| last_part(&lower).contains(choice))
         || bare.ends_with('?')
         || bare.ends_with(':') && bare.chars().any(char::is_alphabetic)
         || lower.starts_with("? ")
+}
+
+/// How many choices the line names by their letters: `(e)dit, (a)bort`.
+fn letters_to_choose(lower: &str) -> usize {
+    let chars: Vec<char> = lower.chars().collect();
+    let is_one = |part: &&[char]| {
+        matches!((part[0], part[2]), ('(', ')') | ('[', ']')) && part[1].is_alphabetic() && part[3].is_alphabetic()
+    };
+    chars.windows(4).filter(is_one).count()
 }
 
 /// The same words in other languages: German, Chinese, French, Spanish, Portuguese, Italian, Dutch, Polish, Russian,
@@ -296,6 +306,7 @@ mod tests {
             "┌  create-app\n│\n◆  Install it?\n│  ● Yes / ○ No\n└",
             "Do you want this?  [Use arrows to move, type to filter]\n  yes\n> no\n  details",
             "Type the name of the release:",
+            "What now? (e)dit, (a)bort, (c)ontinue ¶",
             "Ran all test suites.\n\nWatch Usage: Press w to show more.¶",
             " PASS  Waiting for file changes...\n       press h to show help, press q to quit",
             "Delete everything?",
