@@ -93,8 +93,17 @@ fn asks(line: &str) -> bool {
             .iter()
             .any(|choice| last_part(&lower).contains(choice))
         || bare.ends_with('?')
-        || bare.ends_with(':') && bare.chars().any(char::is_alphabetic)
+        || bare.ends_with(':') && bare.chars().any(char::is_alphabetic) && !reports(bare)
         || lower.starts_with("? ")
+}
+
+/// `Downloading the model weights:` says what is being done, and `please wait` that nobody is asked. What is asked for in
+/// such a way, as in `billing address:`, has fewer words.
+fn reports(lower: &str) -> bool {
+    let said = lower.strip_prefix("remote: ").unwrap_or(lower);
+    let mut words = said.split_whitespace();
+    let does = words.next().is_some_and(|first| first.len() > 5 && first.ends_with("ing") && first != "existing");
+    lower.contains("please wait") || does && (words.count() > 1 || said.len() < lower.len())
 }
 
 /// How many choices the line names by their letters: `(e)dit, (a)bort`.
@@ -218,33 +227,34 @@ fn is_request(line: &str) -> bool {
     let line = narrow(line);
     let lower = line.to_lowercase();
     let first = lower.trim_start_matches(|c: char| !c.is_alphanumeric()).split(' ').next().unwrap_or("");
-    let asks = matches!(
-        first,
-        "type"
-            | "enter"
-            | "input"
-            | "choose"
-            | "select"
-            | "pick"
-            | "provide"
-            | "specify"
-            | "paste"
-            | "please"
-            | "what"
-            | "which"
-            | "who"
-            | "where"
-            | "how"
-            | "do"
-            | "are"
-            | "is"
-            | "should"
-            | "would"
-            | "continue"
-            | "proceed"
-            | "password"
-            | "name"
-    );
+    let asks = !reports(&lower)
+        && matches!(
+            first,
+            "type"
+                | "enter"
+                | "input"
+                | "choose"
+                | "select"
+                | "pick"
+                | "provide"
+                | "specify"
+                | "paste"
+                | "please"
+                | "what"
+                | "which"
+                | "who"
+                | "where"
+                | "how"
+                | "do"
+                | "are"
+                | "is"
+                | "should"
+                | "would"
+                | "continue"
+                | "proceed"
+                | "password"
+                | "name"
+        );
     wants_key(&lower)
         || line.ends_with('?')
         || asks && without_default(&lower).ends_with([':', '?'])
@@ -306,6 +316,8 @@ mod tests {
             "┌  create-app\n│\n◆  Install it?\n│  ● Yes / ○ No\n└",
             "Do you want this?  [Use arrows to move, type to filter]\n  yes\n> no\n  details",
             "Type the name of the release:",
+            "Billing address: ¶",
+            "Existing password of the key: ¶",
             "What now? (e)dit, (a)bort, (c)ontinue ¶",
             "Ran all test suites.\n\nWatch Usage: Press w to show more.¶",
             " PASS  Waiting for file changes...\n       press h to show help, press q to quit",
@@ -373,6 +385,10 @@ mod tests {
             "cache: hit, return 200",
             "HIT return=1",
             "not hit, any pending",
+            "Downloading the model weights:¶",
+            "Waiting for the lock on /var/lib/x: ¶",
+            "remote: Resolving deltas: ¶",
+            "Please wait while the image is built:",
             "Scanning...\nPress q to abort",
             "Press s to stop, or wait",
             "Please wait, the results will appear below",
