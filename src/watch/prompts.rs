@@ -36,11 +36,12 @@ fn points(head: &str) -> bool {
     rest.contains("git:(") || rest.split_whitespace().count() <= 1
 }
 
-/// `45%`, `->` and `<name>` end in the same signs and are no prompts.
+/// `45%`, `a ->`, `<name>` and a bar of hashes end in the same signs and are no prompts.
 fn ends_as_prompt(head: &str) -> bool {
     let share = head.ends_with('%') && head.bytes().rev().nth(1).is_some_and(|b| b.is_ascii_digit());
     let arrow = head.ends_with("->") || head.ends_with("=>") || head.ends_with('>') && head.contains('<');
-    head.ends_with(PROMPTS) && !share && !arrow
+    let bar = head.ends_with("##") || head.ends_with("# #") || head.ends_with("%%");
+    head.ends_with(PROMPTS) && !share && !arrow && !bar
 }
 
 /// A row that is nothing but a line across.

@@ -378,6 +378,8 @@ mod tests {
             "Blocking waiting for file lock on artifact directory",
             "Cloning into 'x'...",
             "Downloading 45%¶",
+            "##########¶",
+            "-=O=-      #  # #¶",
             "Waiting for <host>¶",
             "    Building [=======>     ] 6/9: crate-3(build)\r",
             "12:00:01 listening on http://localhost:8080",
