@@ -39,9 +39,12 @@ fn points(head: &str) -> bool {
 /// `45%`, `a ->`, `<name>` and a bar of hashes end in the same signs and are no prompts.
 fn ends_as_prompt(head: &str) -> bool {
     let share = head.ends_with('%') && head.bytes().rev().nth(1).is_some_and(|b| b.is_ascii_digit());
-    let arrow = head.ends_with("->") || head.ends_with("=>") || head.ends_with('>') && head.contains('<');
+    // `db=>`, `user=>` and `->` alone are prompts of psql, clojure and mysql, `DB<1>` one of perl.
+    let pointed = head.strip_suffix("->").or_else(|| head.strip_suffix("=>"));
+    let arrow = pointed.is_some_and(|name| !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.')));
+    let tag = head.ends_with('>') && head.contains('<') && (head.starts_with('<') || head.contains(' '));
     let bar = head.ends_with("##") || head.ends_with("# #") || head.ends_with("%%");
-    head.ends_with(PROMPTS) && !share && !arrow && !bar
+    head.ends_with(PROMPTS) && !share && !arrow && !tag && !bar
 }
 
 /// A row that is nothing but a line across.
