@@ -1,9 +1,10 @@
 //! Does it sit at a prompt? The signs that shells and interpreters put before what is typed.
 
+use super::mask::is_spinner;
 use super::waiting::{View, inside};
 
 /// Signs that end a prompt.
-const PROMPTS: [char; 8] = ['>', '$', '#', '%', '❯', '›', '»', 'λ'];
+const PROMPTS: [char; 10] = ['>', '$', '#', '%', '❯', '›', '»', 'λ', '〉', '\u{e0b0}'];
 
 pub(super) fn prompt(view: View<'_>) -> Option<String> {
     let head = inside(view.before_cursor());
@@ -11,7 +12,7 @@ pub(super) fn prompt(view: View<'_>) -> Option<String> {
     let debugger = head.starts_with('(') && head.ends_with(')') && head.len() < 24;
     // Some shells point from the left: `➜  proj git:(main) ✗`, `❯ ls`. Python goes on with three dots and a blank.
     let pointed = points(head) || head == "==>" || head == "..." && view.cursor.col == 4;
-    if directly && (ends_as_prompt(head) || debugger || pointed) {
+    if directly && (ends_as_prompt(head) || debugger || pointed || is_sign_alone(view, head)) {
         return Some(head.to_owned());
     }
     // Programs that hide the cursor frame their input with rules.
@@ -28,6 +29,14 @@ pub(super) fn prompt(view: View<'_>) -> Option<String> {
         }
     }
     None
+}
+
+/// One sign or two, a blank, and the cursor, with nothing else in the row: `* ` of sbcl, `?- ` of swipl, `; ` of rc.
+fn is_sign_alone(view: View<'_>, head: &str) -> bool {
+    let (row, signs) = (view.rows.get(view.cursor.row).map_or("", String::as_str), head.chars().count());
+    let sign = |c: char| !(c.is_alphanumeric() || is_spinner(c) || matches!(c, '[' | '(' | '{' | '"' | '\'' | '='));
+    let turns = head.chars().all(|c| matches!(c, '.' | '|' | '/' | '\\' | '-' | '…'));
+    row.trim_end() == head && (1..=2).contains(&signs) && view.cursor.col > signs && head.chars().all(sign) && !turns
 }
 
 /// A prompt that begins with its sign: after it come a folder and what git says of it, or what was typed.
