@@ -15,6 +15,9 @@ pub(super) fn prompt(view: View<'_>) -> Option<String> {
     if directly && (ends_as_prompt(head) || debugger || pointed || is_sign_alone(view, head)) {
         return Some(head.to_owned());
     }
+    if is_empty_frame(view) {
+        return Some("an empty frame".to_owned());
+    }
     // Programs that hide the cursor frame their input with rules.
     let last = view.rows.iter().rposition(|row| !row.is_empty())?;
     for index in (last.saturating_sub(9)..=last).rev() {
@@ -37,6 +40,17 @@ fn is_sign_alone(view: View<'_>, head: &str) -> bool {
     let sign = |c: char| !(c.is_alphanumeric() || is_spinner(c) || matches!(c, '[' | '(' | '{' | '"' | '\'' | '='));
     let turns = head.chars().all(|c| matches!(c, '.' | '|' | '/' | '\\' | '-' | '…'));
     row.trim_end() == head && (1..=2).contains(&signs) && view.cursor.col > signs && head.chars().all(sign) && !turns
+}
+
+/// The cursor stands in a box with nothing in its row. The edge of the box may have words in it.
+fn is_empty_frame(view: View<'_>) -> bool {
+    let row = |index: usize| view.rows.get(index).map_or("", |row| row.trim());
+    let (at, side) = (view.cursor.row, ['│', '┃']);
+    let sides = row(at).chars().count() > 10 && row(at).starts_with(side) && row(at).ends_with(side);
+    let edge =
+        |row: &str| row.starts_with(['╭', '┌', '┏', '╰', '└', '┗']) && row.ends_with(['╮', '┐', '┓', '╯', '┘', '┛']);
+    let framed = edge(row(at.wrapping_sub(1))) || edge(row(at + 1));
+    sides && framed && view.cursor.col > 0 && inside(row(at)).is_empty()
 }
 
 /// A prompt that begins with its sign: after it come a folder and what git says of it, or what was typed.
