@@ -109,6 +109,12 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
         taken.spinner = true;
         return Some((&rest[1..], Is::Turn));
     }
+    if first.is_ascii_digit() && out.ends_with("time=") && rest.contains(" speed=") {
+        // How much of the film is done: ffmpeg shows no other counter where it only reads.
+        let end = rest.find(' ').unwrap_or(rest.len());
+        out.push_str(&rest[..end]);
+        return Some((&rest[end..], Is::Other));
+    }
     let (after, kind) = match first {
         '0'..='9' => take_number(rest).or_else(|| take_labelled(rest, out))?,
         '-' | '?' if !out.ends_with(first) => (take_unknown(rest)?, Time::Elapsed),
@@ -294,6 +300,7 @@ mod tests {
         differ("Receiving objects: 42.9% (15873/37000)", "Receiving objects: 43.0% (15873/37000)");
         differ("4.77 MiB/19.07 MiB (3.69 KiB/s)", "4.78 MiB/19.07 MiB (3.69 KiB/s)");
         differ("tests/test_a.py .....", "tests/test_a.py ......");
+        differ("size=N/A time=00:01:02.45 bitrate=N/A speed=6.1x", "size=N/A time=00:01:02.95 bitrate=N/A speed=6.1x");
         differ("......", ".......");
         differ("██████████▏         ", "███████████         ");
         differ("1714k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785", "1715k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785");
