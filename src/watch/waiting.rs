@@ -176,14 +176,11 @@ fn wants_key(lower: &str) -> bool {
         || KEYS_ELSEWHERE.iter().any(|words| lower.contains(words))
 }
 
-/// `h to show help`: a program that has done its work, and watches files, says so. One that can be stopped with a key
-/// may be at work.
+/// `h to show help`: a program that has done its work, and watches files, says so. Other keys, as the one that stops it,
+/// are named by programs at work as well.
 fn names_letter(rest: &str) -> bool {
-    let mut words = rest.split_whitespace();
-    let letter = words.next().is_some_and(|key| key.chars().filter(|c| c.is_alphanumeric()).count() == 1);
-    let ends = |verb: &str| ["stop", "quit", "abort", "cancel", "exit", "interrupt", "skip"].contains(&verb);
-    let verb = |verb: &str| !ends(verb.trim_end_matches(|c: char| !c.is_alphanumeric()));
-    letter && words.next() == Some("to") && words.next().is_some_and(verb)
+    let (key, what) = rest.split_once(' ').unwrap_or_default();
+    key.chars().filter(|c| c.is_alphanumeric()).count() == 1 && what.trim_start().starts_with("to show ")
 }
 
 fn is_of_name(c: char) -> bool {
@@ -410,6 +407,7 @@ mod tests {
             "Please wait while the image is built:",
             "Scanning...\nPress q to abort",
             "Press s to stop, or wait",
+            "press r to run",
             "Please wait, the results will appear below",
             "➜ Building the docker image ... ¶",
             "Cloning <yes> from <no>",
