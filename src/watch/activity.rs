@@ -19,7 +19,7 @@ use super::mask::added_glyphs;
 use super::profile::StatusWords;
 use super::screen::Line;
 use super::seen::Seen;
-use super::wording::{counts_on, names_another, without_attempt, words};
+use super::wording::{counts_on, does_the_same_to_another, names_another, without_attempt, words};
 use super::{Counting, Moment};
 
 /// A status line that finds other words so often and brings nothing else only passes the time.
@@ -292,7 +292,9 @@ impl Activity {
             return true;
         }
         let finished = is_marked_done(&next.masked) && !is_marked_done(&before.masked);
-        let named = !is_tip(&next.raw) && names_another(&before.masked, &next.masked);
+        let next_of_kind =
+            status_words == StatusWords::Unknown && does_the_same_to_another(&before.masked, &next.masked);
+        let named = !is_tip(&next.raw) && (next_of_kind || names_another(&before.masked, &next.masked));
         if finished || named || !self.is_status(now, row) {
             self.stages = 0;
             return true;

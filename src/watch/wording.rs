@@ -32,6 +32,14 @@ pub(super) fn names_another(before: &str, text: &str) -> bool {
     text.split(' ').any(|word| is_name(word) && !before.split(' ').any(|old| old == word))
 }
 
+/// Whether `text` does to another thing what `before` did to one: `Building scipy` after `Building numpy`.
+pub(super) fn does_the_same_to_another(before: &str, text: &str) -> bool {
+    let (mut before, mut text) = (before.split_whitespace(), text.split_whitespace());
+    let same_verb = before.next().is_some_and(|verb| text.next() == Some(verb));
+    let same_length = before.clone().count() == text.clone().count();
+    same_verb && same_length && before.zip(text).filter(|(one, other)| one != other).count() == 1
+}
+
 /// How many words behind the one for it the number of an attempt is looked for.
 const NEAR: usize = 3;
 
@@ -66,6 +74,15 @@ mod tests {
         assert!(!names_another("compiling src/a.ts", "linking src/a.ts"));
         assert!(!names_another("", "Use @ and / for more..."));
         assert!(!names_another("took 1.5", "took 2.5"));
+    }
+
+    #[test]
+    fn the_next_of_a_kind_is_known_by_the_verb() {
+        assert!(does_the_same_to_another("Building numpy", "Building scipy"));
+        assert!(does_the_same_to_another("Building numpy for linux", "Building scipy for linux"));
+        assert!(!does_the_same_to_another("Building numpy", "Linking numpy"));
+        assert!(!does_the_same_to_another("Building numpy", "Building numpy again"));
+        assert!(!does_the_same_to_another("Thinking", "Pondering"));
     }
 
     #[test]

@@ -44,8 +44,7 @@ fn counters_percentages_and_lines_are_work() {
 
 #[test]
 fn a_gauge_that_goes_to_and_fro_is_no_work_and_a_counter_beside_it_is() {
-    let memory = |n: usize| 120 + n / 10 * 7 % 10;
-    let bar = |n: usize, files: usize| format!("\r{} {files} files, {}.{n} MB\x1b[K", spin(n), memory(n));
+    let bar = |n: usize, files: usize| format!("\r{} {files} files, {}.{n} MB\x1b[K", spin(n), n * 37 % 101);
     assert_eq!(after_two_minutes(|n| bar(n, 12)), State::Stalled);
     assert_eq!(after_two_minutes(|n| bar(n, 12 + n / 100)), State::Active);
 }
@@ -146,7 +145,7 @@ fn the_same_answer_once_more_on_a_full_screen_is_a_sign_of_life() {
         let told = story.iter().rev().take(20).rev().fold(String::new(), |told, row| format!("{told}{row}\x1b[K\r\n"));
         format!("\x1b[?2026h\x1b[H{told}{} Polling ({}s)\x1b[K\x1b[?2026l", spin(n), n / 10)
     };
-    for _ in 0..15 {
+    for _ in 0..8 {
         story.extend(["● gh run view", "  in_progress"]);
         watched.draws(seconds(45), FRAME, |n| painted(&story, n));
     }
@@ -172,6 +171,12 @@ fn another_thing_that_is_named_is_work_however_slowly() {
     let below =
         |n: usize| format!("\x1b[H⠋ Build ({}s)\r\n  compiling src/{}.ts\x1b[K", n / 10, "x".repeat(1 + n / 300));
     assert_eq!(after_two_minutes(below), State::Active);
+}
+
+#[test]
+fn the_same_that_is_done_to_another_thing_is_work() {
+    let names = ["numpy", "scipy", "torch", "pandas", "attrs", "flask"];
+    assert_eq!(after_two_minutes(|n| format!("\r{} Building {}\x1b[K", spin(n), names[n / 250])), State::Active);
 }
 
 #[test]
