@@ -17,6 +17,7 @@ use super::gauge::Numbers;
 use super::growth::moved_up;
 use super::mask::added_glyphs;
 use super::profile::StatusWords;
+use super::scramble::Scramble;
 use super::screen::Line;
 use super::seen::Seen;
 use super::wording::{counts_on, does_the_same_to_another, names_another, without_attempt, words};
@@ -79,6 +80,7 @@ struct Row {
     /// It turned or timed, and stands still with new wording since then.
     resting: Option<Moment>,
     numbers: Numbers,
+    scramble: Scramble,
 }
 
 /// The memory the rule needs.
@@ -179,6 +181,7 @@ impl Activity {
             next.raw.push_str(text);
             (next.reworded, next.held) = (before.reworded, before.held);
             next.numbers.clone_from(&before.numbers);
+            next.scramble = before.scramble;
             next.resting = before.resting.filter(|_| before.raw == text);
             if before.raw == text {
                 next.masked.clone_from(&before.masked);
@@ -186,6 +189,7 @@ impl Activity {
                 (next.ticked, next.times) = (before.ticked, before.times);
             } else {
                 found.changed = true;
+                next.scramble = before.scramble.next(&before.raw, text);
                 let taken = counting.masked(text, &mut next.masked);
                 if !words(&before.masked).eq(words(&next.masked)) {
                     next.numbers.forget();
@@ -222,7 +226,7 @@ impl Activity {
                     None => None,
                 }
             };
-            self.next[row].ticked = ticked;
+            self.next[row].ticked = if self.next[row].scramble.turns() { Some(now) } else { ticked };
         }
         found.animated = self.ticks_of_work(now, full_screen);
         // A line that swaps one known text for another is a pulse; one whose numbers go to and fro is a gauge.
@@ -271,6 +275,9 @@ impl Activity {
 
     fn counts_as_progress(&mut self, now: Moment, row: usize, status_words: StatusWords) -> bool {
         let (before, next) = (&self.rows[row], &self.next[row]);
+        if next.scramble.turns() {
+            return false;
+        }
         let same_words = !before.masked.is_empty() && counts_in_same_words(before, next);
         if is_retry(&next.raw) {
             // Kept apart from what the rows themselves say.

@@ -74,6 +74,7 @@ mod profile;
 mod prompts;
 mod repaint;
 pub(crate) mod scan;
+mod scramble;
 mod screen;
 mod seen;
 mod settling;

@@ -50,6 +50,17 @@ fn a_gauge_that_goes_to_and_fro_is_no_work_and_a_counter_beside_it_is() {
 }
 
 #[test]
+fn signs_drawn_at_random_are_a_spinner() {
+    let signs = b"0123456789abcdefABCDEF~!@#$%^&*()+=";
+    let scramble = |n: usize| {
+        (0..10).map(|at| char::from(signs[(n * 7919 + at * at * 31 + n / 35 * at) % 35])).collect::<String>()
+    };
+    let frame = |n: usize| format!("\x1b[H\x1b[2K{} Thinking{}", scramble(n), ".".repeat(n / 3 % 4));
+    assert_eq!(after_two_minutes(frame), State::Stalled);
+    assert_eq!(after_two_minutes(|n| format!("{}\r\n  {n} words", frame(n))), State::Active);
+}
+
+#[test]
 fn a_steady_log_that_differs_only_in_time_is_alive() {
     let mut watched = Watched::new();
     watched.draws(seconds(600), seconds(5), |n| format!("12:{:02}:{:02} health ok\r\n", n / 12, n % 12 * 5));
