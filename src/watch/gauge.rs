@@ -31,7 +31,8 @@ impl Numbers {
             return true;
         }
         self.0.resize(text.len(), Way::default());
-        let changed = before.iter().zip(&text).zip(&mut self.0).filter(|((before, text), _)| before != text);
+        let changed =
+            before.iter().zip(&text).zip(&mut self.0).filter(|((before, text), _)| before.total_cmp(text).is_ne());
         changed.fold(false, |any, ((before, text), way)| way.goes_on(text > before) || any)
     }
 }
