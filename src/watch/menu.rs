@@ -41,7 +41,7 @@ pub(super) fn menu(view: View<'_>) -> Option<Wait> {
             return Some(menu());
         }
         if above.iter().any(|row| without_default(row).ends_with('?'))
-            || above.last().is_some_and(|row| row.starts_with("? "))
+            || above.last().is_some_and(|row| row.starts_with("? ") || tells_to_choose(row))
         {
             return Some(Wait::Question(text.to_owned()));
         }
@@ -50,7 +50,15 @@ pub(super) fn menu(view: View<'_>) -> Option<Wait> {
         return Some(Wait::Question(step.to_owned()));
     }
     let (lowest, buttons) = choices.iter().enumerate().rev().take(8).find(|(_, row)| offers_both(row))?;
-    (keys || is_of_buttons(buttons)).then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
+    let above = choices[..lowest].iter().rev().filter(|row| !row.is_empty()).take(1);
+    let answers = || buttons.split_whitespace().count() == 2 && above.clone().any(|row| row.ends_with('?'));
+    (keys || is_of_buttons(buttons) || answers()).then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
+}
+
+/// `Choose a flavour:` above the choices.
+fn tells_to_choose(row: &str) -> bool {
+    let first = row.split([' ', ':']).next().unwrap_or_default().to_lowercase();
+    row.ends_with(':') && matches!(first.as_str(), "choose" | "select" | "pick")
 }
 
 /// `<Yes>   <No>` and nothing else.

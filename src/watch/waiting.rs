@@ -334,6 +334,8 @@ mod tests {
             "│ Allow it?      │\n│ ● 1. Allow once │\n│   2. No         │",
             "? Which framework?\n❯ react\n  vue\n\n↑↓ navigate • ⏎ select",
             "Choose a thing:\n> one\n  two\n  three\n\n←↓↑→ navigate • enter submit",
+            "Choose:\n> one\n  two\n  three",
+            "Are you sure?\n\n   Yes        No",
             "◆  May it call the tool?\n│  ● Allow\n│  ○ Always allow\n│  ○ Deny\n└",
             "  Permission required\n  Allow once   Allow always   Reject\n  ⇆ select  enter confirm",
             "  Would you like to run it?\n› 1. Yes (y)\n  2. No (esc)\n  Press enter to confirm or esc to cancel",
