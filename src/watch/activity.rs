@@ -226,6 +226,9 @@ impl Activity {
                     None => None,
                 }
             };
+            if ticked == Some(now) {
+                self.follow_mark(now, row);
+            }
             self.next[row].ticked = if self.next[row].scramble.turns() { Some(now) } else { ticked };
         }
         found.animated = self.ticks_of_work(now, full_screen);
@@ -239,6 +242,16 @@ impl Activity {
                 self.next[row].ticked = Some(now);
             }
         }
+    }
+
+    /// A mark that becomes one it never was, as `○` becomes `◐` and `●` in a list of tasks, says how far the work is if it
+    /// stays so: a spinner comes back to its first glyph, and goes on at once.
+    fn follow_mark(&mut self, now: Moment, row: usize) {
+        let (before, next) = (&self.rows[row], &self.next[row]);
+        let still = before.ticked.is_none_or(|at| now.since(at) > STATUS_LASTS);
+        let marked = before.masked == next.masked && before.turns != next.turns && !next.times;
+        let new = marked && self.seen.is_new(&format!("mark: {}", next.raw));
+        self.next[row].resting = (new && still).then_some(now);
     }
 
     /// Whether something turns or times now. On a full screen several times that run together while nothing turns are the

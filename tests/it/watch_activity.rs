@@ -131,6 +131,16 @@ fn a_row_that_comes_to_rest_with_another_word_is_finished() {
 }
 
 #[test]
+fn a_mark_that_changes_and_stays_is_work_and_one_that_comes_back_is_not() {
+    let mark = |row: usize, done: usize| if row < done { '●' } else { ['◐', '○'][usize::from(row > done)] };
+    let list =
+        |done: usize| (0..9).fold(String::new(), |list, row| format!("{list}\r\n   {} task {row}", mark(row, done)));
+    let status = |n: usize| format!("\x1b[H{} Working ({}s)\x1b[K", spin(n), n / 10);
+    assert_eq!(after_two_minutes(|n| format!("{}{}", status(n), list(n / 200))), State::Active);
+    assert_eq!(after_two_minutes(|n| format!("{}{}", status(n), list(n / 200 % 2))), State::Stalled);
+}
+
+#[test]
 fn the_same_answer_once_more_above_a_painted_block_is_a_sign_of_life() {
     let mut watched = Watched::new();
     let block = |n: usize| format!("{} Polling ({}s)\x1b[K\r\n> ", spin(n), n / 10);
