@@ -21,7 +21,7 @@ impl Scramble {
 }
 
 /// Whether one word is another one of the same width, with signs in it that no word or number has, and all else is the
-/// same but for dots that grow.
+/// same but for dots that grow. A bar that fills keeps most of its signs.
 fn is_scrambled(before: &str, text: &str) -> bool {
     fn words(text: &str) -> impl Iterator<Item = &str> {
         text.split_whitespace().map(|word| word.trim_end_matches('.'))
@@ -33,6 +33,7 @@ fn is_scrambled(before: &str, text: &str) -> bool {
     words(before).count() == words(text).count()
         && width(old) == width(new)
         && width(old) >= SHORTEST
+        && old.chars().zip(new.chars()).filter(|(old, new)| old == new).count() * 2 < width(old)
         && (old.contains(is_sign) || new.contains(is_sign))
 }
 
@@ -51,6 +52,7 @@ mod tests {
         assert!(turns(&["│ d@3£A!f0 Thinking.", "│ ~9c=B&2e Thinking..", "│ 0#(fa$4c Thinking"]));
         assert!(!turns(&["building numpy (3)", "building scipy (4)"]));
         assert!(!turns(&["copied 1234", "copied 1235"]));
+        assert!(!turns(&["[###.....]37%", "[####....]48%", "[#####...]59%"]));
         assert!(!turns(&["src/a.rs:10", "src/b.rs:11"]));
         assert!(!turns(&["d@3£A!f0 Thinking", "~9c=B&2e Pondering"]));
     }
