@@ -20,7 +20,9 @@ use super::profile::StatusWords;
 use super::scramble::Scramble;
 use super::screen::Line;
 use super::seen::Seen;
-use super::wording::{counts_on, does_the_same_to_another, names_another, without_attempt, words};
+use super::wording::{
+    are_among, bare_signs, counts_on, does_the_same_to_another, names_another, without_attempt, words,
+};
 use super::{Counting, Moment};
 
 /// A status line that finds other words so often and brings nothing else only passes the time.
@@ -128,7 +130,7 @@ impl Activity {
             }
             found.reworded = true;
             let new = self.seen.is_new(&self.next[row].masked);
-            if !new || self.is_half_drawn(row) {
+            if !new || self.is_half_drawn(row) || self.only_moves(row) {
                 continue;
             }
             self.remember(row);
@@ -278,6 +280,13 @@ impl Activity {
     fn is_half_drawn(&self, row: usize) -> bool {
         let masked = &self.next[row].masked;
         self.recent.iter().any(|recent| recent.len() > masked.len() && recent.starts_with(masked.as_str()))
+    }
+
+    /// Signs alone that were all there before only move about, as the fly of `curl -#` does. A bar that fills has more of
+    /// one kind.
+    fn only_moves(&self, row: usize) -> bool {
+        let Some(signs) = bare_signs(&self.next[row].masked) else { return false };
+        self.recent.iter().any(|recent| bare_signs(recent).is_some_and(|before| are_among(&signs, &before)))
     }
 
     fn remember(&mut self, row: usize) {

@@ -11,6 +11,23 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
+/// The signs of a text without words and numbers, as a bar or a picture is, in order; none if it has any of them.
+pub(super) fn bare_signs(text: &str) -> Option<Vec<char>> {
+    let says = |c: char| c.is_alphanumeric();
+    if text.contains(|c: char| c.is_ascii_digit()) || text.chars().filter(|c| says(*c)).take(2).count() > 1 {
+        return None;
+    }
+    let mut signs: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    signs.sort_unstable();
+    Some(signs)
+}
+
+/// Whether all of these signs are among the others, each as often; both are in order.
+pub(super) fn are_among(signs: &[char], others: &[char]) -> bool {
+    let mut others = others.iter();
+    signs.iter().all(|sign| others.any(|other| other == sign))
+}
+
 /// Whether the two have other numbers.
 pub(super) fn counts_on(before: &str, text: &str) -> bool {
     let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();

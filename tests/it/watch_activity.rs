@@ -50,6 +50,15 @@ fn a_gauge_that_goes_to_and_fro_is_no_work_and_a_counter_beside_it_is() {
 }
 
 #[test]
+fn signs_that_move_about_are_no_work_and_a_bar_that_fills_is() {
+    let fly = |n: usize| format!("\r\x1b[K{}-=O=-{}#{}#", " ".repeat(n % 31), " ".repeat(n % 17), " ".repeat(n % 13));
+    assert_eq!(after_two_minutes(fly), State::Stalled);
+    assert_eq!(after_two_minutes(|n| format!("\r{}", "#".repeat(1 + n / 20))), State::Active);
+    let bar = |full: usize| format!("\r[{}{}]", "#".repeat(full), ".".repeat(60 - full));
+    assert_eq!(after_two_minutes(|n| bar(n / 20)), State::Active);
+}
+
+#[test]
 fn signs_drawn_at_random_are_a_spinner() {
     let signs = b"0123456789abcdefABCDEF~!@#$%^&*()+=";
     let scramble = |n: usize| {
