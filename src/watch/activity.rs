@@ -13,12 +13,17 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::complaint::{is_marked_done, is_retry, is_tip};
+use super::gauge::Numbers;
 use super::growth::moved_up;
-use super::mask::{Taken, added_glyphs, mask};
+use super::mask::added_glyphs;
+use super::profile::StatusWords;
+use super::scramble::Scramble;
 use super::screen::Line;
 use super::seen::Seen;
-use super::wording::{counts_on, names_another, without_attempt, words};
-use super::{Moment, Pattern};
+use super::wording::{
+    are_among, bare_signs, counts_on, does_the_same_to_another, names_another, without_attempt, words,
+};
+use super::{Counting, Moment};
 
 /// A status line that finds other words so often and brings nothing else only passes the time.
 const MOST_STAGES: u8 = 4;
@@ -56,76 +61,8 @@ pub(super) struct Circumstances {
     pub(super) row: Option<usize>,
     /// A full-screen program has the screen for itself.
     pub(super) full_screen: bool,
-    /// It is a program that is known to pass the time with words.
-    pub(super) known: bool,
-}
-
-/// Which lines can count at all.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Counting {
-    /// Text that never counts.
-    pub ignore: Vec<Pattern>,
-    /// If there are any, only lines that match one count.
-    pub only: Vec<Pattern>,
-    /// What we ourselves have typed: a line that shows it again is an echo.
-    pub(super) own: Vec<String>,
-}
-
-/// So many bytes of what we have typed are enough to recognise it.
-const ENOUGH: usize = 40;
-
-impl Counting {
-    /// The lines that match nothing of `ignore` and, if there are any, one of `only`.
-    pub fn new(ignore: Vec<Pattern>, only: Vec<Pattern>) -> Self {
-        Self { ignore, only, own: Vec::new() }
-    }
-
-    /// From now on lines that show these bytes do not count.
-    pub(super) fn add_own(&mut self, bytes: &[u8]) {
-        let text = String::from_utf8_lossy(bytes);
-        let body = text.trim_start_matches("\x1b[200~");
-        let first = body.split(char::is_control).next().unwrap_or_default().trim();
-        // A letter or two can stand in any line.
-        if first.len() > 2 && !self.own.iter().any(|known| known == first) {
-            self.own.push(first.to_owned());
-        }
-    }
-
-    /// Whether the line shows what we have typed: behind a prompt or in a frame, and nothing else. One that only has the
-    /// same words in it is the command's.
-    fn is_own(&self, text: &str) -> bool {
-        let is_word = |c: char| c.is_alphanumeric();
-        self.own.iter().any(|own| {
-            let start = &own[..own.floor_char_boundary(ENOUGH)];
-            text.match_indices(start).any(|(at, _)| {
-                let (before, shown) = (&text[..at], text[at..].trim_end_matches(|c| !is_word(c)));
-                // It may go on in the next row.
-                !before.trim_end().ends_with(is_word) && own.starts_with(shown.trim_end())
-            })
-        })
-    }
-
-    pub(super) fn counts(&self, text: &str) -> bool {
-        !self.is_own(text)
-            && (self.only.is_empty() || self.only.iter().any(|pattern| pattern.is_match(text)))
-            && !self.ignore.iter().any(|pattern| pattern.is_match(text))
-    }
-
-    /// `text` without what is ignored, if that leaves anything that counts.
-    fn masked(&self, text: &str, out: &mut String) -> Taken {
-        if self.ignore.is_empty() && self.only.is_empty() && self.own.is_empty() {
-            return mask(text, out);
-        }
-        if self.is_own(text) || !self.only.is_empty() && !self.only.iter().any(|pattern| pattern.is_match(text)) {
-            out.clear();
-            return Taken::default();
-        }
-        let mut text = text.to_owned();
-        for pattern in &self.ignore {
-            text = pattern.remove(&text);
-        }
-        mask(&text, out)
-    }
+    /// What the words in the status line of this program mean.
+    pub(super) status_words: StatusWords,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -133,6 +70,7 @@ struct Row {
     raw: String,
     masked: String,
     ticks: u64,
+    turns: u64,
     /// When it last turned or timed.
     ticked: Option<Moment>,
     /// It shows a running time, not only a spinner.
@@ -143,6 +81,8 @@ struct Row {
     held: Option<Duration>,
     /// It turned or timed, and stands still with new wording since then.
     resting: Option<Moment>,
+    numbers: Numbers,
+    scramble: Scramble,
 }
 
 /// The memory the rule needs.
@@ -183,21 +123,21 @@ impl Activity {
         if !found.changed {
             return found;
         }
-        self.follow_ticks(now, &mut found);
+        self.follow_ticks(now, around.full_screen, &mut found);
         for row in 0..self.next.len() {
             if self.next[row].masked.is_empty() || self.is_unmoved(row) {
                 continue;
             }
             found.reworded = true;
             let new = self.seen.is_new(&self.next[row].masked);
-            if !new || self.is_half_drawn(row) {
+            if !new || self.is_half_drawn(row) || self.only_moves(row) {
                 continue;
             }
             self.remember(row);
             if around.all || around.row.is_some_and(|typed| typed.abs_diff(row) <= 1) {
                 continue;
             }
-            if self.counts_as_progress(now, row, around.known) && found.progress.is_none() {
+            if self.counts_as_progress(now, row, around.status_words) && found.progress.is_none() {
                 found.progress = Some(self.next[row].raw.trim().to_owned());
             }
         }
@@ -242,27 +182,35 @@ impl Activity {
             next.raw.clear();
             next.raw.push_str(text);
             (next.reworded, next.held) = (before.reworded, before.held);
+            next.numbers.clone_from(&before.numbers);
+            next.scramble = before.scramble;
             next.resting = before.resting.filter(|_| before.raw == text);
             if before.raw == text {
                 next.masked.clone_from(&before.masked);
-                (next.ticks, next.ticked, next.times) = (before.ticks, before.ticked, before.times);
+                (next.ticks, next.turns) = (before.ticks, before.turns);
+                (next.ticked, next.times) = (before.ticked, before.times);
             } else {
                 found.changed = true;
+                next.scramble = before.scramble.next(&before.raw, text);
                 let taken = counting.masked(text, &mut next.masked);
+                if !words(&before.masked).eq(words(&next.masked)) {
+                    next.numbers.forget();
+                }
                 let glyphs = added_glyphs(&before.raw, text);
                 if !next.masked.ends_with(glyphs) && counting.counts(text) {
                     next.masked.push_str(glyphs);
                 }
                 // On a full screen a clock is part of the furniture; below a program's text it times the work.
                 let ticks = if full_screen { taken.ticks } else { taken.ticks ^ taken.clocks };
-                (next.ticks, next.times, next.ticked) = (ticks, taken.elapsed, None);
+                (next.ticks, next.turns) = (ticks, taken.turns);
+                (next.ticked, next.times) = (None, taken.elapsed);
             }
         }
         found.changed |= self.rows[height..].iter().any(|row| !row.raw.is_empty());
     }
 
     /// Carries over what turned, also where the line has moved to another row.
-    fn follow_ticks(&mut self, now: Moment, found: &mut Found) {
+    fn follow_ticks(&mut self, now: Moment, full_screen: bool, found: &mut Found) {
         for row in 0..self.next.len() {
             let next = &self.next[row];
             if next.raw == self.rows[row].raw || next.masked.is_empty() && next.raw.is_empty() {
@@ -280,18 +228,44 @@ impl Activity {
                     None => None,
                 }
             };
-            found.animated |= ticked == Some(now);
-            self.next[row].ticked = ticked;
+            if ticked == Some(now) {
+                self.follow_mark(now, row);
+            }
+            self.next[row].ticked = if self.next[row].scramble.turns() { Some(now) } else { ticked };
         }
-        // A line that swaps one known text for another is a pulse.
+        found.animated = self.ticks_of_work(now, full_screen);
+        // A line that swaps one known text for another is a pulse; one whose numbers go to and fro is a gauge.
         for row in 0..self.next.len() {
             let (before, next) = (&self.rows[row], &self.next[row]);
             let swapped = !before.masked.is_empty() && !next.masked.is_empty() && before.masked != next.masked;
+            let swapped = swapped && !counts_in_same_words(before, next);
             if swapped && self.seen_before(&next.masked) && !self.rows.iter().any(|old| old.masked == next.masked) {
                 found.animated = true;
                 self.next[row].ticked = Some(now);
             }
         }
+    }
+
+    /// A mark that becomes one it never was, as `○` becomes `◐` and `●` in a list of tasks, says how far the work is if it
+    /// stays so: a spinner comes back to its first glyph, and goes on at once.
+    fn follow_mark(&mut self, now: Moment, row: usize) {
+        let (before, next) = (&self.rows[row], &self.next[row]);
+        let still = before.ticked.is_none_or(|at| now.since(at) > STATUS_LASTS);
+        let marked = before.masked == next.masked && before.turns != next.turns && !next.times;
+        let new = marked && self.seen.is_new(&format!("mark: {}", next.raw));
+        self.next[row].resting = (new && still).then_some(now);
+    }
+
+    /// Whether something turns or times now. On a full screen several times that run together while nothing turns are the
+    /// ages in a table, as of pods: whoever looks at it has all the time in the world.
+    fn ticks_of_work(&self, now: Moment, full_screen: bool) -> bool {
+        let ticking = self.next.iter().zip(&self.rows).filter(|(next, _)| next.ticked == Some(now));
+        let (mut times, mut turns) = (0, false);
+        for (next, before) in ticking {
+            times += 1;
+            turns |= next.turns != before.turns;
+        }
+        turns || times == 1 || times > 1 && !full_screen
     }
 
     fn seen_before(&self, masked: &str) -> bool {
@@ -308,17 +282,25 @@ impl Activity {
         self.recent.iter().any(|recent| recent.len() > masked.len() && recent.starts_with(masked.as_str()))
     }
 
+    /// Signs alone that were all there before only move about, as the fly of `curl -#` does. A bar that fills has more of
+    /// one kind.
+    fn only_moves(&self, row: usize) -> bool {
+        let Some(signs) = bare_signs(&self.next[row].masked) else { return false };
+        self.recent.iter().any(|recent| bare_signs(recent).is_some_and(|before| are_among(&signs, &before)))
+    }
+
     fn remember(&mut self, row: usize) {
         let mut text = if self.recent.len() == RECENT { self.recent.pop_front() } else { None }.unwrap_or_default();
         text.clone_from(&self.next[row].masked);
         self.recent.push_back(text);
     }
 
-    fn counts_as_progress(&mut self, now: Moment, row: usize, known: bool) -> bool {
+    fn counts_as_progress(&mut self, now: Moment, row: usize, status_words: StatusWords) -> bool {
         let (before, next) = (&self.rows[row], &self.next[row]);
-        let same_words = !before.masked.is_empty()
-            && counts_on(&before.masked, &next.masked)
-            && words(&before.masked).eq(words(&next.masked));
+        if next.scramble.turns() {
+            return false;
+        }
+        let same_words = !before.masked.is_empty() && counts_in_same_words(before, next);
         if is_retry(&next.raw) {
             // Kept apart from what the rows themselves say.
             let said = if same_words { without_attempt(&next.masked) } else { words(&next.masked).collect() };
@@ -326,6 +308,12 @@ impl Activity {
         }
         if same_words {
             let counter: String = words(&next.masked).collect();
+            let mut numbers = std::mem::take(&mut self.next[row].numbers);
+            let goes_on = numbers.go_on(&before.masked, &self.next[row].masked);
+            self.next[row].numbers = numbers;
+            if !goes_on {
+                return false;
+            }
             // Another one went on before: what is counted below it begins again with each step of it.
             self.completed |= self.counter.as_ref().is_some_and(|last| *last != counter);
             self.counter = Some(counter);
@@ -333,7 +321,9 @@ impl Activity {
             return true;
         }
         let finished = is_marked_done(&next.masked) && !is_marked_done(&before.masked);
-        let named = !is_tip(&next.raw) && names_another(&before.masked, &next.masked);
+        let next_of_kind =
+            status_words == StatusWords::Unknown && does_the_same_to_another(&before.masked, &next.masked);
+        let named = !is_tip(&next.raw) && (next_of_kind || names_another(&before.masked, &next.masked));
         if finished || named || !self.is_status(now, row) {
             self.stages = 0;
             return true;
@@ -344,13 +334,19 @@ impl Activity {
         };
         let same = name(&self.rows[row]).is_some_and(|before| name(&self.next[row]) == Some(before));
         self.next[row].resting = (ticked && same).then_some(now);
+        if status_words == StatusWords::Work && ticked && !is_tip(&self.next[row].raw) {
+            return true;
+        }
         let reworded = self.next[row].reworded.replace(now);
         let Some(at) = reworded.filter(|at| *at < now) else { return false };
         let held = self.next[row].held.replace(now.since(at));
+        if status_words == StatusWords::Pastime {
+            return false;
+        }
         if now.since(at) <= BRISK {
             return true;
         }
-        let stage = held.is_some_and(|held| !known && !is_beat(held, now.since(at)) && self.stages < MOST_STAGES);
+        let stage = held.is_some_and(|held| !is_beat(held, now.since(at)) && self.stages < MOST_STAGES);
         self.stages += u8::from(stage);
         stage
     }
@@ -377,6 +373,11 @@ impl Activity {
     }
 }
 
+/// Whether the two differ in their numbers alone.
+fn counts_in_same_words(before: &Row, next: &Row) -> bool {
+    counts_on(&before.masked, &next.masked) && words(&before.masked).eq(words(&next.masked))
+}
+
 /// Whether the longer of the two is a multiple of the shorter, as where a clock gives the beat: phrases to pass the time,
 /// of which some are shown twice.
 fn is_beat(one: Duration, other: Duration) -> bool {
@@ -393,31 +394,4 @@ fn above_ticks(rows: &[Row]) -> Vec<&str> {
 
 fn indent(text: &str) -> usize {
     text.chars().take_while(|c| c.is_whitespace()).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_that_shows_what_we_typed_does_not_count_and_one_with_the_same_words_does() {
-        let mut counting = Counting::default();
-        counting.add_own(b"test");
-        counting.add_own("\x1b[200~Please go on with the next of the open tasks in the list.\x1b[201~".as_bytes());
-        for own in [
-            "test",
-            "> test",
-            "user@host:~$ test",
-            "│ ❯ test              │",
-            "> Please go on with the next of the open tasks in the list.",
-            "│ > Please go on with the next of the open tasks      │",
-        ] {
-            assert!(!counting.counts(own), "{own}");
-        }
-        for other in
-            ["running test number 3", "the test", "test 3 ok", "Please go on with the next of the open tasks: 3"]
-        {
-            assert!(counting.counts(other), "{other}");
-        }
-    }
 }

@@ -7,6 +7,9 @@ use super::Moment;
 /// Something that turned this recently is still turning.
 const TURNING: Duration = Duration::from_millis(2500);
 
+/// Ticks that are further apart are no turn: what is `3 minutes ago` becomes `4 minutes ago` by itself.
+const TICKING: Duration = Duration::from_secs(15);
+
 /// When what last happened.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Clocks {
@@ -19,7 +22,9 @@ pub(super) struct Clocks {
     /// What made that progress.
     pub(super) progressed_by: String,
     /// The last turn of a spinner or tick of a time, on the screen or in the title.
-    pub(super) turn: Option<Moment>,
+    turn: Option<Moment>,
+    /// The last one that came soon after another.
+    turning: Option<Moment>,
     /// The same in the title alone.
     pub(super) title: Option<Moment>,
 }
@@ -42,9 +47,16 @@ impl Clocks {
         self.turn.is_some_and(|at| now.since(at) < TURNING)
     }
 
-    /// When [`turns`](Self::turns) ends if nothing turns again.
+    /// Something has turned or ticked.
+    pub(super) fn turned(&mut self, at: Moment) {
+        if self.turn.replace(at).is_some_and(|last| at.since(last) <= TICKING) {
+            self.turning = Some(at);
+        }
+    }
+
+    /// When what turns, and does not only tick once in a while, is at rest.
     pub(super) fn rest(&self) -> Option<Moment> {
-        self.turn.map(Self::rest_after)
+        self.turning.map(Self::rest_after)
     }
 
     /// When something that turned at this moment for the last time is at rest.

@@ -16,9 +16,20 @@ impl Tone {
     pub(super) fn of(text: &str, lower: &mut String) -> Self {
         to_lowercase(text, lower);
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        let complains = has(&COMPLAINTS) && !none_of_it(lower) && !only_counts(lower);
+        let complains = has(&COMPLAINTS) && !none_of_it(lower) && !only_counts(lower) && !is_passed(text);
         Self { complains, retries: has(&RETRIES), share: shows_share(text) }
     }
+}
+
+/// Whether the line says of a test or a step that it went well: `✔ throws an error`, `--- PASS: TestTimeout (0.8s)`,
+/// `ok 3 - is refused`, `test fails ... ok`. What its name complains of is what was wanted.
+fn is_passed(text: &str) -> bool {
+    let word = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let mut words = text.split_whitespace();
+    let last = words.clone().next_back().is_some_and(|last| last == "ok") && text.contains("... ok");
+    let first = [words.next(), words.next()].map(|first| first.map(word).unwrap_or_default());
+    let says = |said: &String| matches!(said.as_str(), "PASS" | "PASSED" | "ok" | "OK");
+    text.trim_start().starts_with(['✓', '✔', '✅', '☑']) || last || first.iter().any(says) && first[0] != "not"
 }
 
 /// Whether the line says that nothing went wrong: `0 errors`, and not `500 errors`.
@@ -133,6 +144,30 @@ fn to_lowercase(text: &str, lower: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_test_that_passed_does_not_complain_of_what_it_is_called() {
+        let complains = |text: &str| Tone::of(text, &mut String::new()).complains;
+        for passed in [
+            "    ✔ should throw an error when missing (3ms)",
+            "--- PASS: TestTimeout (0.84s)",
+            "ok 12 - refuses an invalid name",
+            "[       OK ] Parser.Error (0 ms)",
+            "tests/test_io.py::test_denied PASSED [ 12%]",
+            "test parser::fails_on_garbage ... ok",
+        ] {
+            assert!(!complains(passed), "{passed}");
+        }
+        for complaint in [
+            "not ok 12 - refuses an invalid name",
+            "--- FAIL: TestTimeout (0.84s)",
+            "test parser::fails_on_garbage ... FAILED",
+            "the request failed, this is not ok",
+            "error: the ✔ is missing",
+        ] {
+            assert!(complains(complaint), "{complaint}");
+        }
+    }
 
     #[test]
     fn complaints_that_are_counted_among_other_things_are_no_complaint() {

@@ -20,9 +20,9 @@ pub(super) struct Growth {
 
 impl Growth {
     /// Whether it has become longer: its text has `moved_up`, or what is printed above it has pushed the first row that
-    /// ticks, 0 for none, lower than ever.
+    /// ticks, 0 for none, lower than ever. The first time that something ticks nothing was pushed.
     pub(super) fn has_grown(&mut self, at: Moment, moved_up: bool, first: usize) -> bool {
-        let grown = moved_up || first > self.lowest;
+        let grown = moved_up || self.lowest > 0 && first > self.lowest;
         self.lowest = self.lowest.max(first);
         grown && self.last.replace(at).is_none_or(|last| at.since(last) >= FRAMES)
     }
@@ -62,7 +62,7 @@ mod tests {
         let mut at = |minutes: u64, scrolled, first| {
             growth.has_grown(Moment::START + Duration::from_mins(minutes), scrolled, first)
         };
-        assert!(at(1, false, 3) && at(2, false, 5));
+        assert!(!at(1, false, 3) && at(2, false, 5));
         assert!(!at(3, false, 5) && !at(4, false, 2));
         assert!(at(5, true, 5) && at(6, true, 5));
     }

@@ -25,11 +25,21 @@ pub(super) struct Lines {
     examined: usize,
     moved: Option<Moment>,
     skipping: bool,
+    /// The first line that was begun anew since somebody asked, as it was until then.
+    overwritten: String,
 }
 
 impl Lines {
     pub(super) fn new() -> Self {
-        Self { line: String::new(), returned: false, window: Moment::START, examined: 0, moved: None, skipping: false }
+        Self {
+            line: String::new(),
+            returned: false,
+            window: Moment::START,
+            examined: 0,
+            moved: None,
+            skipping: false,
+            overwritten: String::new(),
+        }
     }
 
     /// The cursor went up or to a place.
@@ -87,6 +97,11 @@ impl Lines {
         completed
     }
 
+    /// What a bar or a counter showed before it was written over, if that happened since this was last asked.
+    pub(super) fn take_overwritten(&mut self) -> Option<String> {
+        (!self.overwritten.is_empty()).then(|| std::mem::take(&mut self.overwritten))
+    }
+
     /// A lone carriage return begins the line anew, as a progress bar does.
     fn append(&mut self, text: &str) {
         let mut rest = text;
@@ -103,6 +118,9 @@ impl Lines {
             return;
         }
         if std::mem::take(&mut self.returned) {
+            if self.overwritten.is_empty() {
+                std::mem::swap(&mut self.overwritten, &mut self.line);
+            }
             self.line.clear();
         }
         let mut text = text;
@@ -144,6 +162,18 @@ mod tests {
         for cut in 0..text.len() {
             assert_eq!(lines(text, cut), ["30%", "next"], "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn what_is_written_over_is_known() {
+        let mut lines = Lines::new();
+        let mut over = |text| {
+            lines.text(Moment::START, text, false, &mut |_, _| {});
+            lines.take_overwritten()
+        };
+        assert_eq!(over("one\r\nframe=1 \r"), None);
+        assert_eq!(over("frame=2 \rwarning\r\n").as_deref(), Some("frame=1 "));
+        assert_eq!(over("three\r\n"), None);
     }
 
     #[test]

@@ -153,8 +153,13 @@ pub(super) struct Loops {
     recent: VecDeque<Entry>,
     counts: HashMap<u64, usize>,
     seen: Seen,
+    /// What was written over.
+    drawn: Seen,
     form: LineForm,
+    before: String,
     run: Option<Run>,
+    /// When something last came that was new, or a run was broken off: what repeats, repeats since then.
+    renewed: Option<Moment>,
     captures: HashMap<u64, (usize, Moment)>,
 }
 
@@ -164,27 +169,60 @@ impl Loops {
         if let Some(found) = self.captured(now, text, policy) {
             return Some(found);
         }
-        let (hash, tone) = self.form.hash(text)?;
-        let varies = self.form.varies(text);
+        let known = self.form.hash(text);
+        // Only what is taken for the same by its form may be of another wording.
+        let varies = known.is_some() && self.form.varies(text);
+        let found = known.or_else(|| self.twice_on_end(text));
+        self.before.clear();
+        self.before.push_str(text);
+        let (hash, tone) = found?;
         let news = self.is_news(tone);
+        if news {
+            self.renew(now);
+        }
         let count = self.count(Entry { hash, at: now, news }, policy);
         if self.run.as_ref().is_some_and(|run| now.since(run.last) > OVER.max(run.what.period * 4)) {
             self.run = None;
         }
         if count < policy.count {
-            self.disturb();
+            self.disturb(now);
             return None;
         }
         let what = Repetition { pattern: text.trim().to_owned(), varies, count, period: Duration::ZERO };
         self.repeated((hash, tone), now, what, policy)
     }
 
+    /// A line that says next to nothing, as `y` or a row of dots: where it comes twice on end it is no frame of a table.
+    fn twice_on_end(&self, text: &str) -> Option<(u64, Tone)> {
+        let plain = Tone { complains: false, retries: false, share: false };
+        (self.before == text).then(|| (hash(text), plain))
+    }
+
+    /// A line was written over. Where it held a number that it never held, as a bar does between two warnings, the work
+    /// goes on.
+    pub(super) fn overwritten(&mut self, now: Moment, text: &str) {
+        let Some((hash, tone)) = self.form.hash(text) else { return };
+        let counts = text.contains(|c: char| c.is_ascii_digit()) && !tone.retries && !tone.complains;
+        if counts && self.drawn.is_new_hash(hash) {
+            self.renew(now);
+        }
+    }
+
+    /// Something new came: from now on nothing has been new.
+    fn renew(&mut self, now: Moment) {
+        self.renewed = Some(now);
+        if let Some(run) = &mut self.run {
+            run.since = now;
+        }
+    }
+
     /// Something else than a repeat came.
-    fn disturb(&mut self) {
+    fn disturb(&mut self, now: Moment) {
         if let Some(run) = &mut self.run {
             run.news += 1;
             if run.news > 4 + run.repeats / 2 {
                 self.run = None;
+                self.renewed = Some(now);
             }
         }
     }
@@ -219,11 +257,12 @@ impl Loops {
         mut what: Repetition,
         policy: &LoopPolicy,
     ) -> Option<Repetition> {
+        let complains = complains && self.is_common(what.count);
         let (round, news) = self.goes_round(hash, policy);
         let first = self.recent.iter().find(|entry| entry.hash == hash).map_or(now, |entry| entry.at);
         what.period = now.since(first) / u32::try_from(what.count - 1).unwrap_or(u32::MAX).max(1);
         let run = self.run.get_or_insert_with(|| Run {
-            since: first,
+            since: self.renewed.map_or(first, |renewed| first.max(renewed)),
             last: now,
             repeats: 0,
             news: 0,
@@ -243,9 +282,16 @@ impl Loops {
         run.warned |= suspicious;
         let warning = first_time.then(|| run.what.clone());
         if news {
-            self.disturb();
+            self.disturb(now);
         }
         warning
+    }
+
+    /// Whether a line that came `count` times comes about as often as the others that repeat. A complaint now and then
+    /// in the log of a busy server is no loop.
+    fn is_common(&self, count: usize) -> bool {
+        const SELDOM: usize = 4;
+        self.counts.values().all(|other| *other <= count * SELDOM)
     }
 
     /// Whether every line since this one last came, or nearly every one, keeps coming; and whether one was news.

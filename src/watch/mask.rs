@@ -4,7 +4,7 @@
 
 mod time;
 
-use self::time::{Time, take_calendar, take_labelled, take_number, take_unknown};
+use self::time::{Time, is_uptime, take_calendar, take_labelled, take_number, take_unknown};
 
 /// What was taken out of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -17,6 +17,8 @@ pub(super) struct Taken {
     pub(super) date: bool,
     /// Stands for what the spinners and times were: another number, another moment of the same work.
     pub(super) ticks: u64,
+    /// The same of the spinners alone.
+    pub(super) turns: u64,
     /// Stands for what the clocks showed: `0:45` may be of the work or of the day.
     pub(super) clocks: u64,
 }
@@ -47,6 +49,10 @@ pub(super) fn mask(text: &str, out: &mut String) -> Taken {
         let (what, place) = (&rest[..rest.len() - after.len()], text.len() - rest.len());
         match is {
             Is::Tick => taken.ticks = stir(taken.ticks, what, place),
+            Is::Turn => {
+                taken.ticks = stir(taken.ticks, what, place);
+                taken.turns = stir(taken.turns, what, place);
+            }
             Is::Clock => taken.clocks = stir(taken.clocks, what, place),
             Is::Other => {}
         }
@@ -64,9 +70,10 @@ fn continues_word(last: char) -> bool {
     last.is_alphanumeric() && last < '\u{2e80}' || last == '.' || last == '_'
 }
 
-/// Whether what was taken turns or runs, as work in progress does.
+/// Whether what was taken turns, or runs, as work in progress does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Is {
+    Turn,
     Tick,
     Clock,
     Other,
@@ -79,7 +86,7 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
     }
     if is_spinner(first) {
         taken.spinner = true;
-        return Some((&rest[first.len_utf8()..], Is::Tick));
+        return Some((&rest[first.len_utf8()..], Is::Turn));
     }
     if is_shape(first) {
         let end = rest.find(|c| !is_shape(c)).unwrap_or(rest.len());
@@ -87,20 +94,26 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
         if rest[..end].chars().count() <= 4 {
             let turns = rest[..end].chars().any(|c| !is_cursor(c));
             taken.spinner |= turns;
-            return Some((&rest[end..], if turns { Is::Tick } else { Is::Other }));
+            return Some((&rest[end..], if turns { Is::Turn } else { Is::Other }));
         }
         // A pulse that runs along a bar moves its blocks; only a bar that fills has others.
         let mut blocks: Vec<char> = rest[..end].chars().collect();
         blocks.sort_unstable();
         out.extend(blocks);
-        return Some((&rest[end..], Is::Tick));
+        return Some((&rest[end..], Is::Turn));
     }
     if !first.is_ascii() || !at_word {
         return None;
     }
     if matches!(first, '|' | '/' | '-' | '\\' | '*' | '+') && is_lone(rest, out) {
         taken.spinner = true;
-        return Some((&rest[1..], Is::Tick));
+        return Some((&rest[1..], Is::Turn));
+    }
+    if first.is_ascii_digit() && out.ends_with("time=") && rest.contains(" speed=") {
+        // How much of the film is done: ffmpeg shows no other counter where it only reads.
+        let end = rest.find(' ').unwrap_or(rest.len());
+        out.push_str(&rest[..end]);
+        return Some((&rest[end..], Is::Other));
     }
     let (after, kind) = match first {
         '0'..='9' => take_number(rest).or_else(|| take_labelled(rest, out))?,
@@ -108,6 +121,7 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
         'A'..='Z' => (take_calendar(rest)?, Time::Date),
         _ => return None,
     };
+    let kind = if kind == Time::Elapsed && is_uptime(out) { Time::Clock } else { kind };
     match kind {
         Time::Elapsed | Time::Clock => taken.elapsed = true,
         Time::Date => taken.date = true,
@@ -172,7 +186,7 @@ fn take_dots<'a>(rest: &'a str, out: &mut String) -> (&'a str, Is) {
     // qwen turns with dots, one to three, before what it says.
     let leads = out.trim().is_empty() && after.trim_start().starts_with(char::is_alphabetic);
     if ends && (attached || end <= 3 && (last.is_some() || leads)) {
-        return (after, Is::Tick);
+        return (after, Is::Turn);
     }
     out.push_str(dots);
     (after, Is::Other)
@@ -290,6 +304,7 @@ mod tests {
         differ("Receiving objects: 42.9% (15873/37000)", "Receiving objects: 43.0% (15873/37000)");
         differ("4.77 MiB/19.07 MiB (3.69 KiB/s)", "4.78 MiB/19.07 MiB (3.69 KiB/s)");
         differ("tests/test_a.py .....", "tests/test_a.py ......");
+        differ("size=N/A time=00:01:02.45 bitrate=N/A speed=6.1x", "size=N/A time=00:01:02.95 bitrate=N/A speed=6.1x");
         differ("......", ".......");
         differ("██████████▏         ", "███████████         ");
         differ("1714k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785", "1715k 0 0 39295 0 0:01:41 0:00:44 0:00:57 39785");

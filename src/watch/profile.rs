@@ -14,9 +14,24 @@ pub struct Profile {
     pub commands: Vec<String>,
     /// The command that goes on where it was, if there is one.
     pub resume: Option<String>,
+    pub(super) status_words: StatusWords,
     turn: Vec<Mark>,
     question: Vec<Mark>,
     prompt: Vec<Mark>,
+}
+
+/// What other words in a program's status line, the one that turns or times, mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum StatusWords {
+    /// Nobody knows: they count where they change as work does.
+    #[default]
+    #[serde(skip)]
+    Unknown,
+    /// They pass the time: verbs and tips.
+    Pastime,
+    /// They say what is being done.
+    Work,
 }
 
 /// Text in a region of the screen, with the company it must and must not keep there.
@@ -34,6 +49,8 @@ struct ProfileFile {
     name: String,
     commands: Vec<String>,
     resume: Option<String>,
+    #[serde(default, rename = "status-words")]
+    status_words: StatusWords,
     #[serde(default)]
     turn: Vec<MarkFile>,
     #[serde(default)]
@@ -92,7 +109,8 @@ impl Profile {
         }
         let marks = |all: &[MarkFile]| all.iter().map(mark).collect::<Result<Vec<_>, _>>();
         let (turn, question, prompt) = (marks(&file.turn)?, marks(&file.question)?, marks(&file.prompt)?);
-        Ok(Self { name: file.name, commands: file.commands, resume: file.resume, turn, question, prompt })
+        let ProfileFile { name, commands, resume, status_words, .. } = file;
+        Ok(Self { name, commands, resume, status_words, turn, question, prompt })
     }
 
     /// Every mark: what it is for, and the text it looks for.

@@ -15,16 +15,11 @@ use super::picture::Picture;
 use super::policy::ActivityKind;
 use super::repaint::last_painted;
 use super::screen::{Line, Screen};
+use super::settling::Unseen;
 use super::sieve::{Piece, Sieve};
 use super::waiting::View;
 use super::{Moment, Policy, Size, Stream, scan};
 
-/// Output that has paused this long is a whole picture.
-const SETTLED: Duration = Duration::from_millis(30);
-/// Output that never pauses is looked at this often.
-const UNSETTLED: Duration = Duration::from_millis(250);
-/// A synchronized update that is never completed is looked at after this long.
-const UNFINISHED: Duration = Duration::from_millis(500);
 /// Complete updates are looked at no more often than this.
 const BETWEEN_FRAMES: Duration = Duration::from_millis(100);
 /// Nobody is woken for a look at once: the next output comes first most of the time, and the look is dated back.
@@ -39,13 +34,6 @@ const WORTH_SKIPPING: usize = 2048;
 const LEAVING: Duration = Duration::from_secs(3);
 /// A program that leaves the full screen again and again is not kept every time: a picture costs.
 const BETWEEN_PICTURES: Duration = Duration::from_millis(250);
-
-/// Output that was not looked at yet.
-#[derive(Debug, Clone, Copy)]
-struct Unseen {
-    first: Moment,
-    last: Moment,
-}
 
 /// Something that a person has begun to type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,7 +218,8 @@ impl Sight {
                 if self.title != title {
                     self.title.clear();
                     self.title.push_str(title);
-                    (self.clocks.turn, self.clocks.title) = (Some(now), Some(now));
+                    self.clocks.turned(now);
+                    self.clocks.title = Some(now);
                 }
             }
             Piece::Frame(begins) => {
@@ -286,23 +275,18 @@ impl Sight {
                 loops.captured(now, line, &policy.loops)
             });
         });
+        if let Some(text) = lines.take_overwritten() {
+            loops.overwritten(now, &text);
+        }
     }
 
-    const fn touch(&mut self, now: Moment) {
-        let first = match self.unseen {
-            Some(unseen) => unseen.first,
-            None => now,
-        };
-        self.unseen = Some(Unseen { first, last: now });
+    fn touch(&mut self, now: Moment) {
+        self.unseen = Some(Unseen::with(self.unseen, now));
     }
 
     /// When the picture that was drawn is whole.
     fn settles(&self) -> Option<Moment> {
-        let unseen = self.unseen?;
-        if self.in_frame {
-            return Some(unseen.first + UNFINISHED);
-        }
-        Some((unseen.last + SETTLED).min(unseen.first + UNSETTLED))
+        self.unseen.map(|unseen| unseen.settles(self.in_frame))
     }
 
     /// Looks at what has settled by now.
@@ -327,7 +311,7 @@ impl Sight {
             all: recent(self.resized),
             row: recent(self.typed).then(|| self.screen.cursor().row),
             full_screen: self.screen.is_alternate(),
-            known: policy.profile.is_some(),
+            status_words: policy.profile.as_ref().map(|profile| profile.status_words).unwrap_or_default(),
         };
         self.screen.lines_into(&mut self.lines);
         let found = self.activity.look(at, &self.lines, around, &policy.counting);
@@ -335,7 +319,7 @@ impl Sight {
             self.clocks.change = Some(at);
         }
         if found.animated {
-            self.clocks.turn = Some(at);
+            self.clocks.turned(at);
         }
         if found.reworded {
             self.reworded = true;
@@ -352,7 +336,7 @@ impl Sight {
     /// The lowest line of a painted picture that became longer.
     fn grow(&mut self, at: Moment, moved_up: bool, around: Circumstances) -> Option<String> {
         let first = self.activity.ticking(at).map(|(row, _)| row).min().unwrap_or(0);
-        if around.full_screen || !self.growth.has_grown(at, moved_up, first) {
+        if !self.growth.has_grown(at, moved_up, first) {
             return None;
         }
         let painted = self.painted.is_some_and(|painted| at.since(painted) < PAINTING_LASTS);

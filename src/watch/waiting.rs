@@ -1,5 +1,7 @@
 //! Does it wait for a person? What any program does when it asks, before anything is known of this one.
 
+use super::menu::menu;
+use super::prompts::prompt;
 use super::screen::Cursor;
 
 /// The screen as it stands.
@@ -18,7 +20,7 @@ impl<'a> View<'a> {
     }
 
     /// The cursor's row up to the cursor.
-    fn before_cursor(self) -> &'a str {
+    pub(super) fn before_cursor(self) -> &'a str {
         let Some(row) = self.rows.get(self.cursor.row) else { return "" };
         // Wide characters make this a column too far at worst, which trimming forgives.
         let end = row.char_indices().nth(self.cursor.col).map_or(row.len(), |(index, _)| index);
@@ -86,29 +88,99 @@ fn asks(line: &str) -> bool {
     let lower = narrow(line).to_lowercase();
     let bare = without_default(&lower);
     wants_key(&lower)
+        || letters_to_choose(&lower) > 1
         || ["y/n", "yes/no", "(y)es", "[yes]", "[no]", "y/n/", "yes / no"]
             .iter()
             .any(|choice| last_part(&lower).contains(choice))
         || bare.ends_with('?')
-        || bare.ends_with(':') && bare.chars().any(char::is_alphabetic)
+        || bare.ends_with(':') && bare.chars().any(char::is_alphabetic) && !reports(bare)
         || lower.starts_with("? ")
 }
 
+/// `Downloading the model weights:` says what is being done, and `please wait` that nobody is asked. What is asked for in
+/// such a way, as in `billing address:`, has fewer words.
+fn reports(lower: &str) -> bool {
+    let said = lower.strip_prefix("remote: ").unwrap_or(lower);
+    let mut words = said.split_whitespace();
+    let does = words.next().is_some_and(|first| first.len() > 5 && first.ends_with("ing") && first != "existing");
+    lower.contains("please wait") || does && (words.count() > 1 || said.len() < lower.len())
+}
+
+/// How many choices the line names by their letters: `(e)dit, (a)bort`.
+fn letters_to_choose(lower: &str) -> usize {
+    let chars: Vec<char> = lower.chars().collect();
+    let is_one = |part: &&[char]| {
+        matches!((part[0], part[2]), ('(', ')') | ('[', ']')) && part[1].is_alphabetic() && part[3].is_alphabetic()
+    };
+    chars.windows(4).filter(is_one).count()
+}
+
+/// The same words in other languages: German, Chinese, French, Spanish, Portuguese, Italian, Dutch, Polish, Russian,
+/// Japanese, Korean.
+const KEYS_ELSEWHERE: [&str; 39] = [
+    "beliebige taste",
+    "beliebiger taste",
+    "beliebigen taste",
+    "eingabetaste",
+    "任意键",
+    "回车",
+    "appuyez sur une touche",
+    "appuyer sur une touche",
+    "importe quelle touche",
+    "appuyez sur entrée",
+    "appuyer sur entrée",
+    "touche entrée",
+    "presione una tecla",
+    "presione cualquier tecla",
+    "pulse una tecla",
+    "pulse cualquier tecla",
+    "presione entrar",
+    "presione intro",
+    "presione enter",
+    "pulse intro",
+    "pulse enter",
+    "qualquer tecla",
+    "pressione enter",
+    "tecla enter",
+    "premere un tasto",
+    "premi un tasto",
+    "premere invio",
+    "premi invio",
+    "druk op een toets",
+    "willekeurige toets",
+    "druk op enter",
+    "dowolny klawisz",
+    "naciśnij enter",
+    "любую клавишу",
+    "нажмите enter",
+    "нажмите ввод",
+    "キーを押し",
+    "아무 키",
+    "enter 키",
+];
+
 /// A line that asks for a key, whichever, or for the one that ends a line.
 fn wants_key(lower: &str) -> bool {
-    let elsewhere = ["beliebige taste", "beliebiger taste", "beliebigen taste", "eingabetaste", "任意键", "回车"];
     let after = |verb: &str, at: usize| {
         let rest = lower[at + verb.len()..].trim_start_matches([' ', '<', '[']);
         let keys = ["any key", "any other key", "enter", "return"];
         let key = keys.iter().find_map(|key| rest.strip_prefix(key));
-        rest.len() < lower.len() - at - verb.len() && key.is_some_and(|end| !end.starts_with(is_of_name))
+        let apart = rest.len() < lower.len() - at - verb.len();
+        apart && (key.is_some_and(|end| !end.starts_with(is_of_name)) || names_letter(rest))
     };
     // In the midst of a line `hit` is mostly something else.
     let begins =
         |at: usize| lower[..at].trim_end().chars().next_back().is_none_or(|c| matches!(c, '.' | ',' | ';' | '('));
     lower.match_indices("press").any(|(at, verb)| !lower[..at].ends_with(is_of_name) && after(verb, at))
         || lower.match_indices("hit").any(|(at, verb)| begins(at) && after(verb, at))
-        || elsewhere.iter().any(|words| lower.contains(words))
+        || KEYS_ELSEWHERE.iter().any(|words| lower.contains(words))
+}
+
+/// `h to show help`: a program that has done its work, and watches files, says so. Other keys, as the one that stops it,
+/// are named by programs at work as well.
+fn names_letter(rest: &str) -> bool {
+    let (key, what) = rest.split_once(' ').unwrap_or_default();
+    key.chars().filter(|c| c.is_alphanumeric()).count() == 1 && what.trim_start().starts_with("to show ")
 }
 
 fn is_of_name(c: char) -> bool {
@@ -122,7 +194,7 @@ fn last_part(line: &str) -> &str {
 }
 
 /// `package name: (demo)` without the answer it suggests, or what it says of the answers.
-fn without_default(line: &str) -> &str {
+pub(super) fn without_default(line: &str) -> &str {
     let mut line = line.trim_end_matches([' ', '>', '›', '»']);
     loop {
         let open = match line.chars().next_back() {
@@ -152,200 +224,43 @@ fn is_request(line: &str) -> bool {
     let line = narrow(line);
     let lower = line.to_lowercase();
     let first = lower.trim_start_matches(|c: char| !c.is_alphanumeric()).split(' ').next().unwrap_or("");
-    let asks = matches!(
-        first,
-        "type"
-            | "enter"
-            | "input"
-            | "choose"
-            | "select"
-            | "pick"
-            | "provide"
-            | "specify"
-            | "paste"
-            | "please"
-            | "what"
-            | "which"
-            | "who"
-            | "where"
-            | "how"
-            | "do"
-            | "are"
-            | "is"
-            | "should"
-            | "would"
-            | "continue"
-            | "proceed"
-            | "password"
-            | "name"
-    );
+    let asks = !reports(&lower)
+        && matches!(
+            first,
+            "type"
+                | "enter"
+                | "input"
+                | "choose"
+                | "select"
+                | "pick"
+                | "provide"
+                | "specify"
+                | "paste"
+                | "please"
+                | "what"
+                | "which"
+                | "who"
+                | "where"
+                | "how"
+                | "do"
+                | "are"
+                | "is"
+                | "should"
+                | "would"
+                | "continue"
+                | "proceed"
+                | "password"
+                | "name"
+        );
     wants_key(&lower)
         || line.ends_with('?')
         || asks && without_default(&lower).ends_with([':', '?'])
         || matches!(first, "please" | "paste") && lower.contains("paste ") && lower.ends_with(" below")
 }
 
-/// Signs that point at the chosen line of a menu.
-const POINTERS: [char; 12] = ['❯', '›', '>', '●', '▶', '➤', '→', '◉', '»', '➜', '▸', '◆'];
-
-/// Signs before a choice that is not taken.
-const UNCHOSEN: [char; 5] = ['○', '◯', '◻', '☐', '◇'];
-
-/// A menu: one choice pointed at among others of its kind, and either numbers, a word on the keys, or a question.
-fn menu(view: View<'_>) -> Option<Wait> {
-    let last = view.rows.iter().rposition(|row| !row.is_empty())?;
-    let from = last.saturating_sub(20);
-    let choices: Vec<&str> = view.rows[from..=last].iter().map(|row| inside(row)).collect();
-    let keys = choices.iter().rev().filter(|row| !row.is_empty()).take(3).any(|row| names_keys(row));
-    for (index, choice) in choices.iter().enumerate().rev() {
-        let Some(text) = choice.strip_prefix(POINTERS).map(str::trim_start).filter(|text| !text.is_empty()) else {
-            continue;
-        };
-        let menu = || Wait::Menu(text.to_owned(), from + index);
-        let siblings = || choices[index + 1..].iter().take(4).chain(choices[..index].iter().rev().take(4));
-        if let Some(number) = ordinal(text)
-            && siblings().any(|other| ordinal(other).is_some_and(|other| other.abs_diff(number) == 1))
-        {
-            return Some(menu());
-        }
-        let row = from + index;
-        let among = [row.wrapping_sub(1), row + 1]
-            .into_iter()
-            .any(|other| view.rows.get(other).is_some_and(|other| is_sibling(&view.rows[row], other)));
-        if !among {
-            continue;
-        }
-        let radio = |other: usize| choices.get(other).is_some_and(|other| other.starts_with(UNCHOSEN));
-        if radio(index + 1) || radio(index.wrapping_sub(1)) {
-            return Some(Wait::Question(text.to_owned()));
-        }
-        let above = &choices[index.saturating_sub(8)..index];
-        if keys {
-            return Some(menu());
-        }
-        if above.iter().any(|row| without_default(row).ends_with('?'))
-            || above.last().is_some_and(|row| row.starts_with("? "))
-        {
-            return Some(Wait::Question(text.to_owned()));
-        }
-    }
-    if let Some(offer) = choices.last().filter(|row| offers_keys(row)) {
-        return Some(Wait::Menu((*offer).to_owned(), last));
-    }
-    if let Some(step) = open_step(&choices, &view.rows[last]) {
-        return Some(Wait::Question(step.to_owned()));
-    }
-    let (lowest, buttons) = choices.iter().enumerate().rev().take(8).find(|(_, row)| offers_both(row))?;
-    (keys || is_of_buttons(buttons)).then(|| Wait::Menu((*buttons).to_owned(), from + lowest))
-}
-
-/// `<Yes>   <No>` and nothing else.
-fn is_of_buttons(row: &str) -> bool {
-    let mut within = false;
-    let blank = row.chars().all(|c| {
-        let outside = !within && c != '<';
-        within = c == '<' || within && c != '>';
-        !outside || c.is_whitespace()
-    });
-    blank && row.matches('<').count() > 1
-}
-
-/// The step of a series that is not answered yet: it is marked, with room for the answer, and the line along the series
-/// ends below it.
-fn open_step<'r>(rows: &[&'r str], last: &str) -> Option<&'r str> {
-    let at = rows.iter().rposition(|row| row.starts_with('◆'))?;
-    let room = rows[at + 1..].iter().any(|row| !row.is_empty());
-    (room && last.trim() == "└").then(|| rows[at].trim_start_matches('◆').trim())
-}
-
-/// Whether `other` is a choice beside the chosen one: its text begins in the same column.
-fn is_sibling(chosen: &str, other: &str) -> bool {
-    let begins = |row: &str| row.chars().position(char::is_alphanumeric);
-    begins(chosen).is_some() && begins(chosen) == begins(other)
-}
-
-/// A row of buttons: one to agree and one to refuse.
-fn offers_both(row: &str) -> bool {
-    let lower = row.to_lowercase();
-    let has = |wanted: &[&str]| lower.split(|c: char| !c.is_alphanumeric()).any(|word| wanted.contains(&word));
-    has(&["yes", "allow", "approve", "accept", "ok", "run"])
-        && has(&["no", "reject", "deny", "decline", "cancel", "skip"])
-        && row.len() < 100
-}
-
 /// A row without the frame around it.
-fn inside(row: &str) -> &str {
+pub(super) fn inside(row: &str) -> &str {
     row.trim_matches(|c: char| c.is_whitespace() || ('\u{2500}'..='\u{257f}').contains(&c) || c == '|')
-}
-
-/// The number of a numbered choice.
-fn ordinal(text: &str) -> Option<u32> {
-    let text = text.trim_start_matches(['[', '(', ' ']);
-    let end = text.find(|c: char| !c.is_ascii_digit()).filter(|end| (1..=2).contains(end))?;
-    let mark = text[end..].chars().next()?;
-    matches!(mark, '.' | ')' | ':' | ']').then(|| text[..end].parse().ok()).flatten()
-}
-
-/// A row that says which keys choose. What a key does while a turn is in progress is no choice.
-fn names_keys(row: &str) -> bool {
-    let lower = row.to_lowercase();
-    let keys = ["enter", "⏎", "↑", "esc", "tab", "arrow"].iter().filter(|key| lower.contains(**key)).count();
-    let chooses = ["select", "confirm", "submit", "navigate", "choose", "toggle"];
-    let cancels = lower.contains("esc to cancel") && keys > 1;
-    keys > 0 && (cancels || chooses.iter().any(|verb| lower.contains(verb)))
-}
-
-/// `Enter to go on · Esc to cancel`, at the very bottom: an answer is wanted, and these are the only two.
-fn offers_keys(row: &str) -> bool {
-    let lower = row.to_lowercase();
-    lower.starts_with("enter to ") && lower.contains("esc to cancel")
-}
-
-/// Signs that end a prompt.
-const PROMPTS: [char; 8] = ['>', '$', '#', '%', '❯', '›', '»', 'λ'];
-
-fn prompt(view: View<'_>) -> Option<String> {
-    let head = inside(view.before_cursor());
-    let directly = view.cursor.col <= view.rows.get(view.cursor.row).map_or(0, |row| row.chars().count()) + 2;
-    let debugger = head.starts_with('(') && head.ends_with(')') && head.len() < 24;
-    // Some shells point from the left: `➜  proj git:(main) ✗`, `❯ ls`. Python goes on with three dots and a blank.
-    let pointed = points(head) || head == "==>" || head == "..." && view.cursor.col == 4;
-    if directly && (ends_as_prompt(head) || debugger || pointed) {
-        return Some(head.to_owned());
-    }
-    // Programs that hide the cursor frame their input with rules.
-    let last = view.rows.iter().rposition(|row| !row.is_empty())?;
-    for index in (last.saturating_sub(9)..=last).rev() {
-        let text = inside(&view.rows[index]);
-        let rest = text.strip_prefix(['>', '❯', '›', '»', '*', '!', '➜', '→', '$']);
-        let framed = |row: Option<&String>| row.is_some_and(|row| is_rule(row));
-        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\u{a0}']))
-            && framed(view.rows.get(index.wrapping_sub(1)))
-            && framed(view.rows.get(index + 1))
-        {
-            return Some(text.to_owned());
-        }
-    }
-    None
-}
-
-/// A prompt that begins with its sign: after it come a folder and what git says of it, or what was typed.
-fn points(head: &str) -> bool {
-    let Some(rest) = head.strip_prefix(['➜', '❯']) else { return false };
-    rest.contains("git:(") || rest.split_whitespace().count() <= 1
-}
-
-/// `45%`, `->` and `<name>` end in the same signs and are no prompts.
-fn ends_as_prompt(head: &str) -> bool {
-    let share = head.ends_with('%') && head.bytes().rev().nth(1).is_some_and(|b| b.is_ascii_digit());
-    let arrow = head.ends_with("->") || head.ends_with("=>") || head.ends_with('>') && head.contains('<');
-    head.ends_with(PROMPTS) && !share && !arrow
-}
-
-/// A row that is nothing but a line across.
-fn is_rule(row: &str) -> bool {
-    let row = row.trim();
-    row.chars().count() >= 10 && row.chars().all(|c| matches!(c, '\u{2500}'..='\u{259f}' | '-' | '=' | '_'))
 }
 
 #[cfg(test)]
@@ -380,6 +295,15 @@ mod tests {
             "Press any key to continue . . . ¶",
             "Weiter mit beliebiger Taste . . . ¶",
             "按回车键继续...¶",
+            "Appuyez sur une touche pour continuer...¶",
+            "Presione una tecla para continuar . . . ¶",
+            "Premere un tasto per continuare...¶",
+            "Pressione qualquer tecla para continuar...¶",
+            "Druk op een toets om door te gaan . . .¶",
+            "Aby kontynuować, naciśnij dowolny klawisz . . .¶",
+            "Нажмите любую клавишу для продолжения...¶",
+            "続行するには何かキーを押してください . . .¶",
+            "계속하려면 아무 키나 누르십시오 . . .¶",
             "[sudo] me 的密码：¶",
             "是否继续？（y/n） ¶",
             "Overwrite /x/y.rb? (enter \"h\" for help) [Ynaqdhm] ¶",
@@ -389,6 +313,11 @@ mod tests {
             "┌  create-app\n│\n◆  Install it?\n│  ● Yes / ○ No\n└",
             "Do you want this?  [Use arrows to move, type to filter]\n  yes\n> no\n  details",
             "Type the name of the release:",
+            "Billing address: ¶",
+            "Existing password of the key: ¶",
+            "What now? (e)dit, (a)bort, (c)ontinue ¶",
+            "Ran all test suites.\n\nWatch Usage: Press w to show more.¶",
+            " PASS  Waiting for file changes...\n       press h to show help, press q to quit",
             "Delete everything?",
             "text\n:¶",
             "text\n(END)¶",
@@ -405,6 +334,8 @@ mod tests {
             "│ Allow it?      │\n│ ● 1. Allow once │\n│   2. No         │",
             "? Which framework?\n❯ react\n  vue\n\n↑↓ navigate • ⏎ select",
             "Choose a thing:\n> one\n  two\n  three\n\n←↓↑→ navigate • enter submit",
+            "Choose:\n> one\n  two\n  three",
+            "Are you sure?\n\n   Yes        No",
             "◆  May it call the tool?\n│  ● Allow\n│  ○ Always allow\n│  ○ Deny\n└",
             "  Permission required\n  Allow once   Allow always   Reject\n  ⇆ select  enter confirm",
             "  Would you like to run it?\n› 1. Yes (y)\n  2. No (esc)\n  Press enter to confirm or esc to cancel",
@@ -434,6 +365,14 @@ mod tests {
             "... ¶",
             "==> ¶",
             "sqlite> ¶",
+            "╭──────── 12% ───╮\n│ ¶              │\n│                │\n╰────────────────╯\n  help",
+            "~/proj〉¶",
+            "* ¶",
+            "?- ¶",
+            "🪿 ¶",
+            "db=> ¶",
+            "    -> ¶",
+            "  DB<1> ¶",
             "me@host:~$ ¶",
             "(gdb) ¶",
             "➜  proj git:(main) ✗ ¶",
@@ -460,6 +399,17 @@ mod tests {
             "Blocking waiting for file lock on artifact directory",
             "Cloning into 'x'...",
             "Downloading 45%¶",
+            "- ¶",
+            ".. ¶",
+            "⠋ ¶",
+            "*¶",
+            "[=====>¶",
+            "[=>¶",
+            "---->¶",
+            "copying a ->¶",
+            "<p>¶",
+            "##########¶",
+            "-=O=-      #  # #¶",
             "Waiting for <host>¶",
             "    Building [=======>     ] 6/9: crate-3(build)\r",
             "12:00:01 listening on http://localhost:8080",
@@ -467,6 +417,13 @@ mod tests {
             "cache: hit, return 200",
             "HIT return=1",
             "not hit, any pending",
+            "Downloading the model weights:¶",
+            "Waiting for the lock on /var/lib/x: ¶",
+            "remote: Resolving deltas: ¶",
+            "Please wait while the image is built:",
+            "Scanning...\nPress q to abort",
+            "Press s to stop, or wait",
+            "press r to run",
             "Please wait, the results will appear below",
             "➜ Building the docker image ... ¶",
             "Cloning <yes> from <no>",

@@ -11,6 +11,23 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
+/// The signs of a text without words and numbers, as a bar or a picture is, in order; none if it has any of them.
+pub(super) fn bare_signs(text: &str) -> Option<Vec<char>> {
+    let says = |c: char| c.is_alphanumeric();
+    if text.contains(|c: char| c.is_ascii_digit()) || text.chars().filter(|c| says(*c)).take(2).count() > 1 {
+        return None;
+    }
+    let mut signs: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    signs.sort_unstable();
+    Some(signs)
+}
+
+/// Whether all of these signs are among the others, each as often; both are in order.
+pub(super) fn are_among(signs: &[char], others: &[char]) -> bool {
+    let mut others = others.iter();
+    signs.iter().all(|sign| others.any(|other| other == sign))
+}
+
 /// Whether the two have other numbers.
 pub(super) fn counts_on(before: &str, text: &str) -> bool {
     let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
@@ -30,6 +47,14 @@ pub(super) fn names_another(before: &str, text: &str) -> bool {
         word.contains(['/', '.', '_', ':', '@']) && word.contains(char::is_alphabetic)
     };
     text.split(' ').any(|word| is_name(word) && !before.split(' ').any(|old| old == word))
+}
+
+/// Whether `text` does to another thing what `before` did to one: `Building scipy` after `Building numpy`.
+pub(super) fn does_the_same_to_another(before: &str, text: &str) -> bool {
+    let (mut before, mut text) = (before.split_whitespace(), text.split_whitespace());
+    let same_verb = before.next().is_some_and(|verb| text.next() == Some(verb));
+    let same_length = before.clone().count() == text.clone().count();
+    same_verb && same_length && before.zip(text).filter(|(one, other)| one != other).count() == 1
 }
 
 /// How many words behind the one for it the number of an attempt is looked for.
@@ -66,6 +91,15 @@ mod tests {
         assert!(!names_another("compiling src/a.ts", "linking src/a.ts"));
         assert!(!names_another("", "Use @ and / for more..."));
         assert!(!names_another("took 1.5", "took 2.5"));
+    }
+
+    #[test]
+    fn the_next_of_a_kind_is_known_by_the_verb() {
+        assert!(does_the_same_to_another("Building numpy", "Building scipy"));
+        assert!(does_the_same_to_another("Building numpy for linux", "Building scipy for linux"));
+        assert!(!does_the_same_to_another("Building numpy", "Linking numpy"));
+        assert!(!does_the_same_to_another("Building numpy", "Building numpy again"));
+        assert!(!does_the_same_to_another("Thinking", "Pondering"));
     }
 
     #[test]

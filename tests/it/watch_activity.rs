@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use idlewatch::watch::{Pattern, State};
+use idlewatch::watch::{Pattern, Profile, State};
 
 use crate::watched::{Watched, seconds};
 
@@ -43,6 +43,33 @@ fn counters_percentages_and_lines_are_work() {
 }
 
 #[test]
+fn a_gauge_that_goes_to_and_fro_is_no_work_and_a_counter_beside_it_is() {
+    let bar = |n: usize, files: usize| format!("\r{} {files} files, {}.{n} MB\x1b[K", spin(n), n * 37 % 101);
+    assert_eq!(after_two_minutes(|n| bar(n, 12)), State::Stalled);
+    assert_eq!(after_two_minutes(|n| bar(n, 12 + n / 100)), State::Active);
+}
+
+#[test]
+fn signs_that_move_about_are_no_work_and_a_bar_that_fills_is() {
+    let fly = |n: usize| format!("\r\x1b[K{}-=O=-{}#{}#", " ".repeat(n % 31), " ".repeat(n % 17), " ".repeat(n % 13));
+    assert_eq!(after_two_minutes(fly), State::Stalled);
+    assert_eq!(after_two_minutes(|n| format!("\r{}", "#".repeat(1 + n / 20))), State::Active);
+    let bar = |full: usize| format!("\r[{}{}]", "#".repeat(full), ".".repeat(60 - full));
+    assert_eq!(after_two_minutes(|n| bar(n / 20)), State::Active);
+}
+
+#[test]
+fn signs_drawn_at_random_are_a_spinner() {
+    let signs = b"0123456789abcdefABCDEF~!@#$%^&*()+=";
+    let scramble = |n: usize| {
+        (0..10).map(|at| char::from(signs[(n * 7919 + at * at * 31 + n / 35 * at) % 35])).collect::<String>()
+    };
+    let frame = |n: usize| format!("\x1b[H\x1b[2K{} Thinking{}", scramble(n), ".".repeat(n / 3 % 4));
+    assert_eq!(after_two_minutes(frame), State::Stalled);
+    assert_eq!(after_two_minutes(|n| format!("{}\r\n  {n} words", frame(n))), State::Active);
+}
+
+#[test]
 fn a_steady_log_that_differs_only_in_time_is_alive() {
     let mut watched = Watched::new();
     watched.draws(seconds(600), seconds(5), |n| format!("12:{:02}:{:02} health ok\r\n", n / 12, n % 12 * 5));
@@ -78,6 +105,20 @@ fn stages_that_come_when_they_come_are_work_and_words_on_a_beat_are_not() {
 }
 
 #[test]
+fn a_profile_says_whether_the_words_beside_a_spinner_pass_the_time_or_name_the_work() {
+    let stalls = |status_words: &str, every: usize| {
+        let toml = format!("name = 'x'\ncommands = ['x']\n{status_words}");
+        let mut watched = Watched::with(|policy| policy.profile = Some(Profile::parse(&toml, true).unwrap()));
+        let word = |n: usize| "x".repeat(3 + n / 10 / every);
+        watched.draws(seconds(150), FRAME, |n| format!("\r{} {} ({}s)\x1b[K", spin(n), word(n), n / 10));
+        stalled(&watched)
+    };
+    assert!(stalls("status-words = 'pastime'", 5) && stalls("status-words = 'pastime'", 25));
+    assert!(!stalls("", 5) && stalls("", 25));
+    assert!(!stalls("status-words = 'work'", 5) && !stalls("status-words = 'work'", 25));
+}
+
+#[test]
 fn a_bar_that_fills_with_its_percentage_is_work_however_slowly() {
     let bar = |filled: usize| format!("{}{}", "━".repeat(filled), " ".repeat(20 - filled));
     let frame = |n: usize| format!("\r{} {} {:2}% {}s\x1b[K", spin(n), bar(n / 500), n / 500, n / 10);
@@ -99,6 +140,16 @@ fn a_row_that_comes_to_rest_with_another_word_is_finished() {
 }
 
 #[test]
+fn a_mark_that_changes_and_stays_is_work_and_one_that_comes_back_is_not() {
+    let mark = |row: usize, done: usize| if row < done { '●' } else { ['◐', '○'][usize::from(row > done)] };
+    let list =
+        |done: usize| (0..9).fold(String::new(), |list, row| format!("{list}\r\n   {} task {row}", mark(row, done)));
+    let status = |n: usize| format!("\x1b[H{} Working ({}s)\x1b[K", spin(n), n / 10);
+    assert_eq!(after_two_minutes(|n| format!("{}{}", status(n), list(n / 200))), State::Active);
+    assert_eq!(after_two_minutes(|n| format!("{}{}", status(n), list(n / 200 % 2))), State::Stalled);
+}
+
+#[test]
 fn the_same_answer_once_more_above_a_painted_block_is_a_sign_of_life() {
     let mut watched = Watched::new();
     let block = |n: usize| format!("{} Polling ({}s)\x1b[K\r\n> ", spin(n), n / 10);
@@ -112,6 +163,24 @@ fn the_same_answer_once_more_above_a_painted_block_is_a_sign_of_life() {
     }
     assert!(!stalled(&watched), "{:?}", watched.states());
     watched.draws(seconds(90), FRAME, |n| format!("\r\x1b[1A{}", block(n)));
+    assert_eq!(watched.state(), State::Stalled);
+}
+
+#[test]
+fn the_same_answer_once_more_on_a_full_screen_is_a_sign_of_life() {
+    let mut watched = Watched::new();
+    watched.prints("\x1b[?1049h");
+    let mut story: Vec<&str> = vec!["some words before it"; 3];
+    let painted = |story: &[&str], n: usize| {
+        let told = story.iter().rev().take(20).rev().fold(String::new(), |told, row| format!("{told}{row}\x1b[K\r\n"));
+        format!("\x1b[?2026h\x1b[H{told}{} Polling ({}s)\x1b[K\x1b[?2026l", spin(n), n / 10)
+    };
+    for _ in 0..8 {
+        story.extend(["● gh run view", "  in_progress"]);
+        watched.draws(seconds(45), FRAME, |n| painted(&story, n));
+    }
+    assert!(!stalled(&watched), "{:?}", watched.states());
+    watched.draws(seconds(90), FRAME, |n| painted(&story, n));
     assert_eq!(watched.state(), State::Stalled);
 }
 
@@ -132,6 +201,12 @@ fn another_thing_that_is_named_is_work_however_slowly() {
     let below =
         |n: usize| format!("\x1b[H⠋ Build ({}s)\r\n  compiling src/{}.ts\x1b[K", n / 10, "x".repeat(1 + n / 300));
     assert_eq!(after_two_minutes(below), State::Active);
+}
+
+#[test]
+fn the_same_that_is_done_to_another_thing_is_work() {
+    let names = ["numpy", "scipy", "torch", "pandas", "attrs", "flask"];
+    assert_eq!(after_two_minutes(|n| format!("\r{} Building {}\x1b[K", spin(n), names[n / 250])), State::Active);
 }
 
 #[test]

@@ -29,6 +29,60 @@ fn news_ends_a_loop() {
 }
 
 #[test]
+fn what_repeats_between_news_is_counted_from_the_last_of_them() {
+    let mut watched = Watched::new();
+    let part = |n: usize| if n % 400 == 399 { "abcdefgh".get(n / 400..=n / 400) } else { None };
+    watched.draws(seconds(600), Duration::from_millis(250), |n| match part(n) {
+        Some(part) => format!("got the lock for part {part}\r\n"),
+        None => "cannot lock, waiting\r\n".to_owned(),
+    });
+    assert_eq!(watched.states(), []);
+    watched.draws(seconds(130), Duration::from_millis(250), |_| "cannot lock, waiting\r\n".to_owned());
+    assert_eq!(watched.state(), State::Looping);
+}
+
+#[test]
+fn a_complaint_now_and_then_makes_no_loop_of_a_log() {
+    let log = |every: usize| {
+        let mut watched = Watched::new();
+        watched.draws(seconds(200), Duration::from_millis(600), |n| {
+            let time = format!("12:{:02}:{:02}", n / 60 % 60, n % 60);
+            let said = if n % every == 0 { "WARN upstream timeout" } else { "INFO GET /health 200" };
+            format!("{time} {said}\r\n")
+        });
+        watched.state()
+    };
+    assert_eq!(log(7), State::Active);
+    assert_eq!(log(3), State::Looping);
+}
+
+#[test]
+fn a_number_that_goes_on_in_place_between_warnings_is_work() {
+    let warned = |counter: fn(usize) -> String| {
+        let mut watched = Watched::new();
+        watched.draws(seconds(200), Duration::from_millis(250), |n| {
+            format!("{}\r[mp4] warning: invalid dts in stream 0\r\n{}\r", counter(n), counter(n))
+        });
+        watched.state()
+    };
+    assert_eq!(warned(|n| format!("frame={n:5} fps= 25 speed=1.02x")), State::Active);
+    assert_eq!(warned(|n| format!("frame=    7 fps= {n:2} elapsed {n}s")), State::Looping);
+    assert_eq!(warned(|n| format!("attempt {n}")), State::Looping);
+}
+
+#[test]
+fn the_same_sign_for_ever_is_a_loop_and_the_frame_of_a_table_is_none() {
+    let printed = |line: fn(usize) -> &'static str| {
+        let mut watched = Watched::new();
+        watched.draws(seconds(150), Duration::from_millis(100), |n| format!("{}\r\n", line(n)));
+        watched.state()
+    };
+    assert_eq!(printed(|_| "y"), State::Looping);
+    assert_eq!(printed(|_| "......."), State::Looping);
+    assert_eq!(printed(|n| ["+-----+-----+", "|  .  |  x  |", "|  x  |  .  |"][n % 3]), State::Active);
+}
+
+#[test]
 fn a_loop_that_falls_silent_is_silence() {
     let mut watched = Watched::new();
     watched.draws(seconds(150), seconds(1), |_| "error: no route\r\n".to_owned()).passes(seconds(70));

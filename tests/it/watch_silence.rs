@@ -69,7 +69,7 @@ fn a_last_line_that_looks_like_a_question_asks_nothing_where_nobody_listens() {
     for (look, state) in [(deaf, State::Stalled), (Look::default(), State::Waiting)] {
         let mut watched = Watched::new();
         watched.observes(&Observation::Attended(true)).finds(look);
-        watched.prints("Connecting to database: ").passes(seconds(70));
+        watched.prints("Name of the database: ").passes(seconds(70));
         assert_eq!(watched.state(), state);
     }
 }

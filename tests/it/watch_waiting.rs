@@ -51,6 +51,43 @@ fn a_screen_that_only_shows_the_time_of_day_is_not_stuck() {
     assert_eq!(watched.state(), State::Waiting);
 }
 
+/// Where three minutes of a full screen that shows what `rows` gives each second leave a watcher.
+fn full_screen(rows: impl Fn(usize) -> String) -> State {
+    let mut watched = Watched::new();
+    watched.prints("\x1b[?1049h").draws(seconds(180), seconds(1), |n| format!("\x1b[H{}", rows(n)));
+    watched.state()
+}
+
+#[test]
+fn the_ages_in_a_table_are_not_a_turn_and_one_time_or_a_spinner_is() {
+    let pod = |name: &str, age: usize| format!("{name}  1/1  Running  {}m{:02}s\r\n", 5 + age / 60, age % 60);
+    assert_eq!(full_screen(|n| format!("NAME  AGE\r\n{}{}", pod("web", n), pod("db", n + 7))), State::Waiting);
+    assert_eq!(full_screen(|n| format!("agent\r\n\r\nworking {}s", n + 1)), State::Stalled);
+    let spin = |n: usize| ['◐', '◓', '◑', '◒'][n % 4];
+    assert_eq!(full_screen(|n| format!("{} working {}s\r\n  a call {}s", spin(n), n + 9, n + 1)), State::Stalled);
+}
+
+#[test]
+fn a_time_that_ticks_once_a_minute_is_no_turn() {
+    let mut watched = Watched::new();
+    watched.prints("\x1b[?1049h").draws(seconds(600), seconds(5), |n| {
+        format!("\x1b[Hinbox, read {} minutes ago\r\n> Re: hello\r\n  q quit", 2 + n / 12)
+    });
+    assert!(watched.states().iter().all(|(_, state)| *state != State::Stalled), "{:?}", watched.states());
+}
+
+#[test]
+fn a_gauge_that_goes_to_and_fro_is_no_pulse() {
+    assert_eq!(full_screen(|n| format!("GPU 210 MHz  power {} / 400 W\r\nF10 quit", 52 + n % 2)), State::Waiting);
+    assert_eq!(full_screen(|n| format!("{}\r\nF10 quit", ["asking", "ASKING"][n % 2])), State::Stalled);
+}
+
+#[test]
+fn the_time_a_machine_has_been_up_is_no_turn() {
+    assert_eq!(full_screen(|n| format!("uptime 3h {}m {}s\r\ncpu 12%", n / 60, n % 60)), State::Waiting);
+    assert_eq!(full_screen(|n| format!("backing up {}m {}s\r\ncpu 12%", n / 60, n % 60)), State::Stalled);
+}
+
 #[test]
 fn a_menu_holds_while_something_blinks_above_it() {
     let mut watched = Watched::new();

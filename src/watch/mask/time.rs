@@ -110,6 +110,13 @@ pub(super) fn take_number(rest: &str) -> Option<(&str, Time)> {
     take_duration(rest).or_else(|| take_unit_of_limit(rest)).map(|after| (after, Time::Elapsed))
 }
 
+/// Whether what follows is the time that a machine has been up: no more of the work than a clock.
+pub(super) fn is_uptime(out: &str) -> bool {
+    let label = out.trim_end_matches([' ', ':', '=', '~', ',']);
+    let start = label.trim_end_matches(char::is_alphabetic).len();
+    label[start..].eq_ignore_ascii_case("uptime")
+}
+
 /// A number without a unit whose label says that it is a time.
 pub(super) fn take_labelled<'a>(rest: &'a str, out: &str) -> Option<(&'a str, Time)> {
     let label = out.trim_end_matches([' ', ':', '=']).rsplit([' ', '(']).next()?;
