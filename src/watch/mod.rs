@@ -60,6 +60,7 @@ mod guarding;
 mod keys;
 mod ladder;
 mod lines;
+mod looking;
 mod loops;
 mod mask;
 mod menu;

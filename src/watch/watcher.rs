@@ -5,21 +5,16 @@ use std::time::Duration;
 
 use super::contain::contained;
 use super::ladder::Ladder;
+use super::looking::Looking;
 use super::sight::Sight;
 use super::situation::Situation;
 use super::verdict::{Facts, Reading};
 use super::words::span;
-use super::{Action, Answer, Event, Guard, Look, Moment, Observation, Order, Picture, Policy, State};
+use super::{Action, Answer, Event, Guard, Moment, Observation, Order, Picture, Policy, State};
 use crate::exit::Reason;
 
-/// Silence of this length is worth a first look at the processes.
-const SUSPECTED: Duration = Duration::from_secs(3);
-/// First looks are no closer together than this: a program that prints now and then is not scanned every time.
-const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
 /// What is printed within this time of a mark that it is done belongs to the same message.
 const SAME_BREATH: Duration = Duration::from_secs(1);
-/// A look that is not answered in this time found nothing.
-const ANSWER: Duration = Duration::from_secs(2);
 
 /// The pure core: no I/O, no clock, no thread.
 #[derive(Debug)]
@@ -43,19 +38,6 @@ pub struct Watcher {
     gap: Option<Duration>,
     answers: Option<Vec<Answer>>,
     orders: Vec<Order>,
-}
-
-/// What is known of the processes since the last progress.
-#[derive(Debug, Default)]
-struct Looking {
-    /// The progress after which this was asked.
-    episode: Moment,
-    asked: Option<Moment>,
-    /// The look before the verdict was asked for.
-    final_asked: bool,
-    found: Option<Look>,
-    last_asked: Option<Moment>,
-    last_first: Option<Moment>,
 }
 
 impl Watcher {
@@ -96,7 +78,8 @@ impl Watcher {
         }
         let mut actions = Vec::new();
         if contained(|| self.decide(now, &mut actions)).is_none() {
-            (self.reading, self.looking.found) = (Reading::default(), None);
+            self.reading = Reading::default();
+            self.looking.lose();
             self.sight.lose();
             self.decide(now, &mut actions);
         }
@@ -115,13 +98,12 @@ impl Watcher {
                         // The time in which it waited for this was not its silence.
                         self.sight.clocks.progressed(now, "");
                     }
-                    self.looking = Looking { episode: self.looking.episode, ..Looking::default() };
+                    self.looking.forget();
                 }
             }
             Observation::Resized(size) => self.sight.resized(now, *size),
             Observation::Looked(look) => {
-                self.looking.asked = None;
-                self.looking.found = Some(look.clone());
+                self.looking.answered(look.clone());
                 if look.file_grew {
                     self.sight.clocks.progressed(now, "a file it prints to has grown");
                 }
@@ -169,15 +151,11 @@ impl Watcher {
             return None;
         }
         let facts = self.facts().moments();
-        let looks = self.looking.asked.map(|asked| asked + ANSWER);
+        let looks = self.looking.moments(&self.sight.clocks, self.waits(), self.policy.idle);
         let repeats = self.sight.loops.deadline(self.now, &self.policy.loops);
         let ladder = self.ladder.deadline(&self.policy, &self.sight.clocks, self.done, self.now);
         facts
-            .chain(
-                [self.sight.deadline(), looks, self.first_look(), self.next_look(), repeats, ladder]
-                    .into_iter()
-                    .flatten(),
-            )
+            .chain(looks.into_iter().chain([self.sight.deadline(), repeats, ladder]).flatten())
             .filter(|moment| *moment > self.now)
             .min()
     }
@@ -285,35 +263,21 @@ impl Watcher {
             policy: &self.policy,
             sight: &self.sight,
             reading: &self.reading,
-            look: self.looking.found.as_ref(),
-            settled: self.looking.final_asked && self.looking.asked.is_none(),
+            look: self.looking.found(),
+            settled: self.looking.is_settled(),
             waited: self.waited,
             attended: self.attended,
             exited: self.exited,
         }
     }
 
-    /// When a first look at the processes is due in this silence: nothing at all is printed, and none was made lately.
-    fn first_look(&self) -> Option<Moment> {
-        if self.looking.found.is_some() || self.looking.asked.is_some() {
-            return None;
-        }
-        let quiet =
-            self.sight.clocks.byte.map_or(self.sight.clocks.progress, |byte| byte.max(self.sight.clocks.progress));
-        let lately = self.looking.last_first.map_or(Moment::START, |last| last + BETWEEN_LOOKS);
-        Some((quiet + SUSPECTED).max(lately))
-    }
-
-    /// What was found while the command waits is looked at again once per idle period: a read may time out unseen, and a
-    /// reader may go on while the command does not.
-    fn next_look(&self) -> Option<Moment> {
-        let waits = self.state == State::Waiting || self.facts().is_held_up();
-        let stands = waits && self.looking.found.is_some() && self.looking.asked.is_none();
-        Some(self.looking.last_asked.filter(|_| stands)? + self.policy.idle?.max(BETWEEN_LOOKS))
+    /// Whether the command waits for somebody: a person, or whoever reads what it prints.
+    fn waits(&self) -> bool {
+        self.state == State::Waiting || self.facts().is_held_up()
     }
 
     fn decide(&mut self, now: Moment, actions: &mut Vec<Action>) {
-        self.begin_episode();
+        self.looking.progressed(self.sight.clocks.progress);
         self.sight.forget_old_draft(self.reading.turn.is_some());
         if let Some(length) = self.gap.take() {
             actions.push(Action::Report(Event::Gap { length }));
@@ -375,7 +339,7 @@ impl Watcher {
             policy: &self.policy,
             since: clocks.progress,
             attended: self.attended,
-            look: self.looking.found.as_ref(),
+            look: self.looking.found(),
             wait: self.reading.wait.as_ref(),
             typed: self.sight.last_typed,
             draft: self.sight.draft.is_some(),
@@ -431,29 +395,9 @@ impl Watcher {
         self.policy.guards.iter().filter(|guard| **guard != Guard::Turn)
     }
 
-    /// Progress makes what was found before it worthless.
-    fn begin_episode(&mut self) {
-        let progress = self.sight.clocks.progress;
-        if self.looking.episode != progress {
-            let last_first = self.looking.last_first;
-            self.looking = Looking { episode: progress, last_first, ..Looking::default() };
-        }
-    }
-
     fn ask_for_looks(&mut self, now: Moment, actions: &mut Vec<Action>) {
-        if self.looking.asked.is_some_and(|asked| now.since(asked) >= ANSWER) {
-            self.looking.asked = None;
-        }
-        let first = self.first_look().is_some_and(|due| now >= due);
-        let last = !self.looking.final_asked && self.facts().is_silent(now);
-        let again = self.next_look().is_some_and(|due| now >= due);
-        if (first || last || again) && !self.exited {
-            self.looking.final_asked |= last;
-            if first {
-                self.looking.last_first = Some(now);
-            }
-            self.looking.asked = Some(now);
-            self.looking.last_asked = Some(now);
+        let why = (self.facts().is_silent(now), self.waits());
+        if !self.exited && self.looking.asks(now, &self.sight.clocks, why, self.policy.idle) {
             actions.push(Action::Look);
         }
     }
