@@ -197,7 +197,7 @@ mod tests {
         for (text, says) in [
             (
                 "[profile.m]\nfoo = 1",
-                "c.toml:2: profile m: a profile has no 'foo'; it has commands, resume, options, turn, question, prompt",
+                "c.toml:2: profile m: a profile has no 'foo'; it has commands, resume, status-words, options, turn, question, prompt",
             ),
             (
                 "[profile.m]\ncommand = ['x']",
@@ -210,6 +210,7 @@ mod tests {
             ("[profile.m]\ncommands = 'x'", "c.toml:2: profile m: commands is a list of texts; write it like"),
             ("[profile.m]\ncommands = ['x', 1]", "c.toml:2: profile m: commands is a list of texts"),
             ("[profile.m]\nresume = 1.5", "c.toml:2: profile m: resume is a text"),
+            ("[profile.m]\nstatus-words = 'fun'", "c.toml:2: profile m: status-words is one of \"pastime\", \"work\""),
             ("[profile.m]\nturn = 'x'", "c.toml:2: profile m: turn is a list of marks; begin each with"),
             ("[profile.m]\nturn = ['x']", "c.toml:2: profile m: turn is a list of marks; begin each with"),
             (

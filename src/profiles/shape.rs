@@ -13,13 +13,16 @@ enum Shape {
     Number,
     Texts,
     Marks,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
     /// It is read elsewhere.
     Options,
 }
 
-const PROFILE: [(&str, Shape); 7] = [
+const PROFILE: [(&str, Shape); 8] = [
     ("commands", Shape::Texts),
     ("resume", Shape::Text),
+    ("status-words", Shape::OneOf(&["pastime", "work"])),
     ("options", Shape::Options),
     ("turn", Shape::Marks),
     ("question", Shape::Marks),
@@ -84,8 +87,14 @@ impl Shape {
                 _ => Some(not_marks(item.span().start, name)),
             }),
             (Self::Marks, _) => Some(not_marks(at, name)),
+            (Self::OneOf(words), DeValue::String(word)) if words.contains(&word.as_ref()) => None,
+            (Self::OneOf(words), _) => Some((at, format!("{name} is one of {}", quoted(words)))),
         }
     }
+}
+
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
 }
 
 fn not_marks(at: usize, name: &str) -> (usize, String) {
