@@ -116,16 +116,7 @@ impl Monitor {
 
     /// Ends it with everything that it has started, and what it has left to us, without waiting for what cannot be ended.
     pub fn abandon(&self) {
-        let own = i32::try_from(std::process::id()).unwrap_or(0);
-        for _ in 0..100 {
-            tree::signal_all(own, self.pid, Signal::KILL);
-            // SAFETY: no status is asked for.
-            while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
-            if tree::descendants(own).is_none_or(|left| left.is_empty()) {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        end_descendants(self.pid, || ());
     }
 
     /// Lets it go on should somebody have stopped it: who means the command has to stop the command.
@@ -310,22 +301,30 @@ impl Watchman {
 
     /// idlewatch is gone without a word: nothing of the command may stay behind, and the terminal is given back.
     fn end_everything(&self, outer: Option<&(OwnedFd, Termios)>) {
-        let own = i32::try_from(std::process::id()).unwrap_or(0);
         // The command itself may be gone already, by the hangup that came before we noticed; the rest is not.
         let target = self.newcomer.place.target(self.group, self.child);
-        for _ in 0..100 {
+        end_descendants(target, || {
             let _ = send(target, Signal::KILL);
-            tree::signal_all(own, target, Signal::KILL);
-            // SAFETY: no status is asked for.
-            while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
-            if tree::descendants(own).is_none_or(|left| left.is_empty()) {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        });
         if let Some((fd, found)) = outer {
             terminal::give_back(fd, found);
         }
+    }
+}
+
+/// Ends everybody below this process, without waiting long for who cannot be ended. Where nobody knows who they are it is
+/// `target`, as kill(2) understands it; `also` is done each time.
+fn end_descendants(target: i32, also: impl Fn()) {
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    for _ in 0..100 {
+        also();
+        tree::signal_all(own, target, Signal::KILL);
+        // SAFETY: no status is asked for.
+        while unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } > 0 {}
+        if tree::descendants(own).is_none_or(|left| left.is_empty()) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
