@@ -19,8 +19,9 @@ const BUSY_DRAWING: f64 = 0.45;
 const BUSY: f64 = 0.05;
 /// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more.
 const TRANSFER: f64 = 500_000.0;
-/// Bytes a second that are received and are work. Agents that hung received nothing, and what keeps a connection open is
-/// some ten bytes a second; an answer that is streamed at an ordinary pace is a thousand and more.
+/// Bytes a second that are received and are work. `claude -p` that called a tool every six seconds received 315 to 394,
+/// and a server that does not answer sends nothing. Between the two this is a guess: what merely keeps a connection open
+/// is expected to be some ten.
 const RECEIVED: f64 = 100.0;
 /// Rates over less than this say nothing, and a command is not ended on nothing.
 const SHORTEST: Duration = Duration::from_millis(200);
