@@ -248,8 +248,8 @@ impl Session {
         // Should somebody have stopped it: nobody else can tell us of the end.
         let _ = signals::send(self.monitor.pid, Signal::CONT);
         let processes = tree::descendants(self.monitor.pid).map_or(1, |tree| tree.len());
-        if processes == 0 {
-            // It has ended in the meantime.
+        if processes == 0 && self.ended.is_some() {
+            // There is nobody left to signal. A tree that only cannot be seen is told of.
             return;
         }
         let refused = tree::signal_all(self.monitor.pid, self.target(), signal);
