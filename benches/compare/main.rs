@@ -12,12 +12,13 @@ mod outer;
 mod peers;
 mod process;
 mod table;
+mod turns;
 mod work;
 
 use std::process::exit;
 
 use installed::Installed;
-use measure::{METRICS, Metric};
+use measure::{METRICS, Measure, Metric};
 use peers::Peer;
 use table::Table;
 
@@ -77,20 +78,35 @@ fn main() {
 /// Measures one thing, the peers taking turns.
 fn run(metric: &Metric, peers: &[Peer], own: &str, options: &Options, table: &mut Table) {
     let rounds = options.rounds.unwrap_or(if options.quick { metric.quick_rounds } else { metric.rounds });
+    let mut turns: Vec<(usize, &Peer)> = peers.iter().enumerate().filter(|(_, peer)| (metric.suits)(peer)).collect();
     for round in 0..rounds {
         eprintln!("{}: round {} of {rounds}", metric.name, round + 1);
-        let mut turns: Vec<(usize, &Peer)> =
-            peers.iter().enumerate().filter(|(_, peer)| (metric.suits)(peer)).collect();
-        // There and back, so that nobody always comes after the same neighbour.
-        if round % 2 == 1 {
-            turns.reverse();
-        }
-        for (column, peer) in turns {
-            match (metric.measure)(peer, own, options.quick) {
-                Ok(figures) => table.add(column, round, figures),
-                Err(error) => eprintln!("{}: {}: {error}", metric.name, peer.name),
+        match metric.measure {
+            Measure::Apart(measure) => {
+                for (column, peer) in &turns {
+                    match measure(peer, own, options.quick) {
+                        Ok(figures) => table.add(*column, round, figures),
+                        Err(error) => eprintln!("{}: {}: {error}", metric.name, peer.name),
+                    }
+                }
+            }
+            Measure::Together(measure) => {
+                let (columns, peers): (Vec<usize>, Vec<&Peer>) = turns.iter().copied().unzip();
+                match measure(&peers, own, options.quick) {
+                    Ok(all) => {
+                        let count = all.len();
+                        for (turn, found) in all.into_iter().enumerate() {
+                            for (column, figures) in columns.iter().zip(found) {
+                                table.add(*column, round * count + turn, figures);
+                            }
+                        }
+                    }
+                    Err(error) => eprintln!("{}: {error}", metric.name),
+                }
             }
         }
+        // There and back, so that nobody always comes after the same neighbour.
+        turns.reverse();
     }
 }
 

@@ -7,6 +7,7 @@ use crate::outer::{Place, Running, start};
 use crate::peers::Peer;
 use crate::process::{held, sleeps, spent};
 use crate::table::{Better, Figure};
+use crate::turns::{bulk, latency};
 use crate::work::Kind;
 
 /// Something that can be measured of a peer.
@@ -19,119 +20,54 @@ pub struct Metric {
     pub quick_rounds: usize,
     /// Of whom.
     pub suits: fn(&Peer) -> bool,
-    /// One round: the peer, the path of this program, and whether little data is enough.
-    pub measure: fn(&Peer, &str, bool) -> io::Result<Vec<Figure>>,
+    /// One round of it.
+    pub measure: Measure,
 }
 
-/// How long the command waits before it floods, for the wrapper to have started.
-const START: Duration = Duration::from_millis(300);
+/// How one round goes. All are given the path of this program, and whether little data is enough.
+pub enum Measure {
+    /// One peer after the other.
+    Apart(fn(&Peer, &str, bool) -> Figures),
+    /// All of them at once, taking turns.
+    Together(fn(&[&Peer], &str, bool) -> io::Result<Vec<Turn>>),
+}
 
 type Figures = io::Result<Vec<Figure>>;
 
+/// What each peer showed when it was its turn, in their order.
+pub type Turn = Vec<Vec<Figure>>;
+
 /// Everything there is to measure.
 pub const METRICS: &[Metric] = &[
-    Metric { name: "bulk", rounds: 12, quick_rounds: 1, suits: |_| true, measure: bulk },
-    Metric { name: "latency", rounds: 20, quick_rounds: 1, suits: Peer::takes_keys, measure: latency },
-    Metric { name: "start", rounds: 120, quick_rounds: 5, suits: |_| true, measure: start_up },
-    Metric { name: "wakeups", rounds: 1, quick_rounds: 1, suits: |_| true, measure: wakeups },
-    Metric { name: "memory", rounds: 1, quick_rounds: 1, suits: Peer::relays, measure: memory },
-    Metric { name: "soak", rounds: 1, quick_rounds: 1, suits: Peer::relays, measure: soak },
-    Metric { name: "many", rounds: 1, quick_rounds: 1, suits: Peer::relays, measure: many },
+    Metric { name: "bulk", rounds: 6, quick_rounds: 1, suits: |_| true, measure: Measure::Together(bulk) },
+    Metric {
+        name: "latency",
+        rounds: 10,
+        quick_rounds: 1,
+        suits: Peer::takes_keys,
+        measure: Measure::Together(latency),
+    },
+    Metric { name: "start", rounds: 120, quick_rounds: 5, suits: |_| true, measure: Measure::Apart(start_up) },
+    Metric { name: "wakeups", rounds: 1, quick_rounds: 1, suits: |_| true, measure: Measure::Apart(wakeups) },
+    Metric { name: "memory", rounds: 1, quick_rounds: 1, suits: Peer::relays, measure: Measure::Apart(memory) },
+    Metric { name: "soak", rounds: 1, quick_rounds: 1, suits: Peer::relays, measure: Measure::Apart(soak) },
+    Metric { name: "many", rounds: 1, quick_rounds: 1, suits: Peer::relays, measure: Measure::Apart(many) },
 ];
 
-fn less(name: &'static str, unit: &'static str, value: f64) -> Figure {
+/// A figure of which less is better.
+pub fn less(name: &'static str, unit: &'static str, value: f64) -> Figure {
     Figure { name, unit, value, better: Better::Less }
 }
 
-fn id(running: &Running) -> i32 {
+/// The wrapper's process id.
+pub fn id(running: &Running) -> i32 {
     i32::try_from(running.child.id()).unwrap_or(0)
 }
 
+/// A number to reckon with.
 #[allow(clippy::cast_precision_loss, reason = "no figure here has more than fifty bits")]
-const fn float(number: u64) -> f64 {
+pub const fn float(number: u64) -> f64 {
     number as f64
-}
-
-/// How fast output passes, and what that costs.
-fn bulk(peer: &Peer, own: &str, quick: bool) -> Figures {
-    let size: u64 = if quick { 2 << 20 } else { 16 << 20 };
-    let mut figures = Vec::new();
-    for (kind, place, speed, cost) in [
-        (Kind::Log, Place::Terminal, "log lines to a terminal", "processor time, log lines to a terminal"),
-        (
-            Kind::Frames,
-            Place::Terminal,
-            "coloured frames to a terminal",
-            "processor time, coloured frames to a terminal",
-        ),
-        (Kind::Lines, Place::Terminal, "a write for each line to a terminal", "processor time, a write for each line"),
-        (Kind::Long, Place::Terminal, "long lines to a terminal", "processor time, long lines to a terminal"),
-        (Kind::Log, Place::Pipe, "log lines to a pipe", "processor time, log lines to a pipe"),
-        (Kind::Frames, Place::Pipe, "coloured frames to a pipe", "processor time, coloured frames to a pipe"),
-    ] {
-        // One write for each line is slow for everybody.
-        let size = if kind == Kind::Lines { size / 4 } else { size };
-        let (seconds, processor) = flood(peer, own, kind, size, place)?;
-        let megabytes = float(size) / 1e6;
-        figures.push(Figure { name: speed, unit: "MB/s", value: megabytes / seconds, better: Better::More });
-        if peer.relays() {
-            figures.push(less(cost, "ms/MB", processor * 1e3 / megabytes));
-        }
-    }
-    Ok(figures)
-}
-
-/// Gives the seconds from the first byte to the last, and the wrapper's seconds of processor time.
-fn flood(peer: &Peer, own: &str, kind: Kind, size: u64, place: Place) -> io::Result<(f64, f64)> {
-    let wait = START.as_millis().to_string();
-    let argv = peer.argv(&[own, "__print", kind.name(), &size.to_string(), &wait]);
-    let mut running = start(&argv, place)?;
-    // What it costs to start is measured elsewhere.
-    std::thread::sleep(START * 2 / 3);
-    let before = spent(id(&running));
-    let mut buffer = vec![0; 64 * 1024];
-    let mut total = running.read(&mut buffer) as u64;
-    let begun = Instant::now();
-    while total < size {
-        match running.read(&mut buffer) {
-            0 => return Err(io::Error::other(format!("{total} of {size} bytes arrived"))),
-            count => total += count as u64,
-        }
-    }
-    let seconds = begun.elapsed().as_secs_f64();
-    // What it may still have to think about.
-    running.drain_for(Duration::from_millis(50));
-    let processor = spent(id(&running)).saturating_sub(before);
-    running.end();
-    Ok((seconds, float(processor) / 1e6))
-}
-
-/// How long a key takes to come back.
-fn latency(peer: &Peer, own: &str, quick: bool) -> Figures {
-    let mut running = start(&peer.argv(&[own, "__echo"]), Place::Terminal)?;
-    if !running.wait_for(b"ready") {
-        return Err(io::Error::other("it ended before it was ready"));
-    }
-    // The rest of the line, and whatever a wrapper does at first.
-    running.drain_for(Duration::from_millis(200));
-    let mut times = Vec::new();
-    let mut buffer = [0; 64];
-    for _ in 0..if quick { 50 } else { 300 } {
-        std::thread::sleep(Duration::from_micros(1500));
-        let begun = Instant::now();
-        running.type_in(b"x")?;
-        if running.read(&mut buffer) == 0 {
-            return Err(io::Error::other("it ended"));
-        }
-        times.push(begun.elapsed().as_secs_f64() * 1e6);
-    }
-    let _ = running.type_in(b"q");
-    running.child.wait()?;
-    times.sort_by(f64::total_cmp);
-    Ok(vec![
-        less("key to echo, median", "µs", times[times.len() / 2]),
-        less("key to echo, 99 of 100", "µs", times[times.len() * 99 / 100]),
-    ])
 }
 
 /// How long it takes to run `true`.
@@ -184,7 +120,7 @@ fn memory(peer: &Peer, own: &str, quick: bool) -> Figures {
         (Kind::Log, "resident memory after 256 MiB of log lines", "of that its share, after log lines"),
         (Kind::Frames, "resident memory after 256 MiB of frames", "of that its share, after frames"),
     ] {
-        let mut flooded = start(&peer.argv(&[own, "__print", kind.name(), &size.to_string(), "0"]), Place::Terminal)?;
+        let mut flooded = start(&peer.argv(&[own, "__print", kind.name(), &size.to_string()]), Place::Terminal)?;
         if !flooded.wait_for(b"ready") {
             return Err(io::Error::other("it ended before it was ready"));
         }

@@ -1,7 +1,8 @@
 //! What the wrapped command does: this program again, in another role.
 
 use std::fmt::Write;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::process::exit;
 use std::thread::sleep;
@@ -41,7 +42,8 @@ pub fn play(role: &str, rest: &[String]) -> ! {
     let number = |index: usize| rest.get(index).and_then(|text| text.parse().ok()).unwrap_or(0_u64);
     match role {
         "__relay" => relay(rest),
-        "__print" => print(&rest[0], number(1), Duration::from_millis(number(2))),
+        "__print" => print(&rest[0], number(1)),
+        "__slices" => slices(&rest[0], number(1), &rest[2]),
         "__sleep" => sleep(Duration::from_secs(number(0))),
         "__spin" => spin(number(0), Duration::from_secs(number(1))),
         "__echo" => echo(),
@@ -50,31 +52,64 @@ pub fn play(role: &str, rest: &[String]) -> ! {
     exit(0)
 }
 
-/// Waits, prints this many bytes, then a mark, and waits to be ended.
-fn print(kind: &str, total: u64, before: Duration) {
-    let (block, write) = match kind {
-        "frames" => (frames(), 4096),
-        "lines" => (log(), 0),
-        "long" => (long(), 4096),
-        _ => (log(), 4096),
-    };
-    let pieces: Vec<&[u8]> =
-        if write == 0 { block.split_inclusive(|byte| *byte == b'\n').collect() } else { block.chunks(write).collect() };
-    let stdout = io::stdout();
-    sleep(before);
-    let mut left = total;
-    for piece in pieces.iter().cycle() {
-        if left == 0 {
-            break;
-        }
-        let piece = &piece[..piece.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
-        left -= piece.len() as u64;
-        if write_all(stdout.as_fd(), piece).is_err() {
+/// What comes after each slice.
+pub const END_OF_SLICE: u8 = 0x06;
+
+/// Prints this many bytes, then a mark, and waits to be ended.
+fn print(kind: &str, total: u64) {
+    Flood::of(kind).print(total);
+    let _ = write_all(io::stdout().as_fd(), b"\r\nready\r\n");
+    sleep(Duration::from_hours(1));
+}
+
+/// Prints this many bytes and their end for each byte that comes through the pipe of this name.
+fn slices(kind: &str, size: u64, signal: &str) {
+    let flood = Flood::of(kind);
+    let Ok(mut signal) = File::open(signal) else { exit(1) };
+    while signal.read_exact(&mut [0]).is_ok() {
+        flood.print(size);
+        if write_all(io::stdout().as_fd(), &[END_OF_SLICE]).is_err() {
             exit(1);
         }
     }
-    let _ = write_all(stdout.as_fd(), b"\r\nready\r\n");
-    sleep(Duration::from_hours(1));
+}
+
+/// Something to print over and over.
+struct Flood {
+    block: Vec<u8>,
+    /// How much to write at a time; a line where it is nothing.
+    write: usize,
+}
+
+impl Flood {
+    fn of(kind: &str) -> Self {
+        let (block, write) = match kind {
+            "frames" => (frames(), 4096),
+            "lines" => (log(), 0),
+            "long" => (long(), 4096),
+            _ => (log(), 4096),
+        };
+        Self { block, write }
+    }
+
+    fn print(&self, total: u64) {
+        let pieces: Vec<&[u8]> = if self.write == 0 {
+            self.block.split_inclusive(|byte| *byte == b'\n').collect()
+        } else {
+            self.block.chunks(self.write).collect()
+        };
+        let mut left = total;
+        for piece in pieces.iter().cycle() {
+            if left == 0 {
+                break;
+            }
+            let piece = &piece[..piece.len().min(usize::try_from(left).unwrap_or(usize::MAX))];
+            left -= piece.len() as u64;
+            if write_all(io::stdout().as_fd(), piece).is_err() {
+                exit(1);
+            }
+        }
+    }
 }
 
 /// A line of a log after the other, no two the same.
