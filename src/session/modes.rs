@@ -12,7 +12,7 @@ use memchr::{memchr2, memchr3};
 
 use self::csi::Csi;
 use self::places::{is_odd, last_reset, whole};
-use crate::watch::scan;
+use crate::scan;
 
 /// Private modes that matter to whoever uses the terminal next, with their usual state.
 const PRIVATE: &[(u16, bool)] = &[

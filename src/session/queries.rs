@@ -5,7 +5,7 @@
 
 use memchr::memrchr;
 
-use crate::watch::scan;
+use crate::scan;
 
 /// How much of a question that is not complete is kept.
 const LONGEST: usize = 16;

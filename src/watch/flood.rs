@@ -2,7 +2,8 @@
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr};
 
-use super::{Size, scan};
+use super::Size;
+use crate::scan;
 
 /// The last lines of `text`, so many of them, if the rest can be left out: every line end is CR LF, so that each line
 /// starts at the left, and there are no shifts of the character set, which would be lost.

@@ -74,7 +74,6 @@ mod policy;
 mod profile;
 mod prompts;
 mod repaint;
-pub(crate) mod scan;
 mod scramble;
 mod screen;
 mod seen;

@@ -4,7 +4,8 @@
 //! is then the same whatever was there, so of a flood of such rows only the last for each is worth reading at all, and
 //! what was written into it since.
 
-use super::{Size, scan};
+use super::Size;
+use crate::scan;
 
 /// The parts of `output` that alone decide what the screen shows after it, in order. Colours count for nothing.
 ///

@@ -7,7 +7,7 @@
 
 use memchr::memchr;
 
-use super::scan;
+use crate::scan;
 
 /// The longest control sequence that is looked at; longer ones are dropped whole.
 const LONGEST_SEQUENCE: usize = 64;

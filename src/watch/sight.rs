@@ -18,7 +18,8 @@ use super::screen::{Line, Screen};
 use super::settling::Unseen;
 use super::sieve::{Piece, Sieve};
 use super::waiting::View;
-use super::{Moment, Policy, Size, Stream, scan};
+use super::{Moment, Policy, Size, Stream};
+use crate::scan;
 
 /// Complete updates are looked at no more often than this.
 const BETWEEN_FRAMES: Duration = Duration::from_millis(100);

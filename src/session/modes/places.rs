@@ -4,7 +4,7 @@
 
 use memchr::memrchr;
 
-use crate::watch::scan;
+use crate::scan;
 
 /// Whether something here may have to be undone, or undoes it: a sequence that is not public, the end of one that shapes
 /// the cursor or resets, a shift of the character set. The attributes do not count, nor what moves, erases and writes.

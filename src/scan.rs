@@ -80,6 +80,24 @@ const GO: usize = 32;
 /// length if there is none. `odd` is asked about many places at once, so it is to compare and not to branch.
 #[inline]
 pub(crate) fn first_odd(bytes: &[u8], from: usize, odd: impl Fn(u8, u8, u8) -> bool) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { first_odd_of_more(bytes, from, odd) };
+    }
+    first_odd_of(bytes, from, odd)
+}
+
+/// The same, compiled for processors that compare twice as many places at once.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn first_odd_of_more(bytes: &[u8], from: usize, odd: impl Fn(u8, u8, u8) -> bool) -> usize {
+    first_odd_of(bytes, from, odd)
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "it has to be compiled for the processor that its caller is compiled for")]
+fn first_odd_of(bytes: &[u8], from: usize, odd: impl Fn(u8, u8, u8) -> bool) -> usize {
     let mut at = from;
     while at + GO + 2 <= bytes.len() {
         // Three slices beside each other, so that the compiler sees that it can take many places at once.
