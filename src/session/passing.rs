@@ -42,12 +42,7 @@ impl Session {
 
     /// Looks at what was passed on, in either direction: what it leaves the terminal in, and what the watcher makes of it.
     pub(super) fn understand(&mut self) {
-        let mut typed = std::mem::take(&mut self.typed);
-        if !typed.is_empty() {
-            self.observe(&Observation::Typed(&typed));
-            typed.clear();
-        }
-        self.typed = typed;
+        self.understand_typed();
         let passed = std::mem::take(&mut self.passed);
         if let Some((index, bytes)) = passed.bytes() {
             let Source { stream, answer, .. } = self.sources[index];

@@ -6,7 +6,7 @@ use nix::errno::Errno;
 use nix::sys::termios::SpecialCharacterIndices as Key;
 
 use super::prompt::Prompt;
-use super::{Session, job, terminal};
+use super::{Observation, Session, job, terminal};
 
 impl Session {
     /// What the person typed.
@@ -43,20 +43,47 @@ impl Session {
 
     /// Types what the person typed into the command's terminal.
     pub(super) fn pass_keys(&mut self, typed: &[u8]) {
+        if is_text(typed) {
+            // Whoever types letters looks for their echo, and hardly ever are they keys that signal: that is asked later.
+            self.type_in(typed);
+            self.understand();
+        } else {
+            // Before they arrive, since the command may be gone right after; and after those that were typed before them.
+            self.understand();
+            self.notice_signals(typed);
+            self.type_in(typed);
+        }
+        // Once they have their echo.
+        self.typed.extend_from_slice(typed);
+    }
+
+    fn type_in(&mut self, typed: &[u8]) {
+        if let Some(pty) = &self.pty {
+            self.keyboard.enter(pty.as_fd(), typed);
+        }
+    }
+
+    /// Passes on to others what these keys mean to more than the command.
+    fn notice_signals(&mut self, typed: &[u8]) {
         let Some(pty) = &self.pty else { return };
-        // Before the keys arrive, since the command may be gone right after. Letters hardly ever are such keys, and
-        // a person who types them looks for the echo.
-        let is_text = typed.iter().all(|key| key.is_ascii_graphic() || *key == b' ');
-        let early = (!is_text).then(|| job::signals_typed(pty, self.group, typed, &mut self.literal));
-        self.keyboard.enter(pty.as_fd(), typed);
-        let signals = early.unwrap_or_else(|| job::signals_typed(pty, self.group, typed, &mut self.literal));
+        let signals = job::signals_typed(pty, self.group, typed, &mut self.literal);
         for signal in &signals {
             self.dismissal.told(*signal, self.clock.now());
         }
         self.spread(&signals);
-        // What was printed before, in the order in which it happened; these keys once they have their echo.
-        self.understand();
-        self.typed.extend_from_slice(typed);
+    }
+
+    /// Looks at what the person typed a moment ago.
+    pub(super) fn understand_typed(&mut self) {
+        let mut typed = std::mem::take(&mut self.typed);
+        if !typed.is_empty() {
+            if is_text(&typed) {
+                self.notice_signals(&typed);
+            }
+            self.observe(&Observation::Typed(&typed));
+            typed.clear();
+        }
+        self.typed = typed;
     }
 
     /// Our own standard input, typed into the command's terminal.
@@ -93,4 +120,9 @@ impl Session {
             self.keyboard.enter(pty.as_fd(), &answers);
         }
     }
+}
+
+/// Whether all of these keys are letters and the like.
+fn is_text(typed: &[u8]) -> bool {
+    typed.iter().all(|key| key.is_ascii_graphic() || *key == b' ')
 }
