@@ -41,22 +41,22 @@ pub struct End {
 impl Session {
     /// Whether the command has ended, and with it, where we ended it, all of its tree.
     pub(super) fn is_over(&self) -> bool {
-        let Some(_) = self.ended else { return false };
-        match self.reason {
+        let Some(_) = self.fate.ended else { return false };
+        match self.fate.reason {
             None | Some(Reason::Error) => true,
             Some(_) => self.watcher.is_exhausted() || self.rest().is_empty(),
         }
     }
 
     fn rest(&self) -> Vec<tree::Process> {
-        tree::descendants(self.monitor.pid).unwrap_or_default()
+        tree::descendants(self.command.monitor.pid).unwrap_or_default()
     }
 
     /// Passes on the last bytes, ends what has to end, and puts everything back.
     pub(super) fn end(mut self: Box<Self>, exit: &Exit) -> End {
         self.close_prompt();
         self.drain();
-        if self.reason.is_some() {
+        if self.fate.reason.is_some() {
             self.clear_away();
             self.drain();
         }
@@ -67,126 +67,127 @@ impl Session {
         self.begin_line();
         self.keep_usable_settings();
         self.return_typeahead();
-        self.monitor.link.order(Order::Finish);
+        self.command.order(Order::Finish);
         // Before our side of the terminal is closed: until the monitor has taken it away from them, that would be a
         // hangup for those who live on.
-        bury(&self.monitor);
-        self.finished = true;
-        let outcome = match (self.reason, self.ended) {
+        bury(&self.command.monitor);
+        self.fate.finished = true;
+        let outcome = match (self.fate.reason, self.fate.ended) {
             (Some(reason), status) => {
-                self.records.lost_output = self.untaken_output();
+                self.teller.records.lost_output = self.untaken_output();
                 Outcome::Ended(reason, status.unwrap_or(Status::Signal(Signal::KILL)))
             }
             (None, Some(status)) => {
-                self.records.lost_output = self.lost_output();
-                let unaware = self.records.lost_output.is_some() && status == Status::Code(0);
+                self.teller.records.lost_output = self.lost_output();
+                let unaware = self.teller.records.lost_output.is_some() && status == Status::Code(0);
                 if unaware { Outcome::Ended(Reason::Error, status) } else { Outcome::Itself(status) }
             }
             (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
         };
         self.mind_shells();
-        for step in self.shells.unfinished() {
+        for step in self.asked.shells.unfinished() {
             self.report(&Event::Ran { shell: step.text, status: step.status });
         }
         self.report(&ended(outcome, exit));
-        self.records.last_words = self.reason.and_then(|_| self.notes.take_unsaid());
+        self.teller.records.last_words = self.fate.reason.and_then(|_| self.teller.notes.take_unsaid());
         // Until the next run catches them, or we are gone, signals wait.
         let _ = Signals::hold_back();
-        self.last_word |= self.signals.arrived().iter().any(|(signal, origin)| signal.ends() && *origin != Origin::Own);
+        self.fate.last_word |=
+            self.signals.arrived().iter().any(|(signal, origin)| signal.ends() && *origin != Origin::Own);
         End {
             outcome,
             at: self.clock.now(),
-            relaunches: !(self.last_word || self.dismissal.is_why() && matches!(outcome, Outcome::Itself(_))),
-            records: std::mem::take(&mut self.records),
+            relaunches: !(self.fate.last_word || self.fate.dismissal.is_why() && matches!(outcome, Outcome::Itself(_))),
+            records: std::mem::take(&mut self.teller.records),
         }
     }
 
     /// Reads until it would block. Waiting for the end of file would mean waiting for whoever else has the terminal.
     fn drain(&mut self) {
-        if let Some(slave) = &self.slave {
+        if let Some(slave) = &self.inner.slave {
             // The kernel echoes a key after it has sent the signal that the key stands for, in a thread of its own. To
             // ask the other side whether it can read waits for that.
             let _ = typeahead::is_ready(slave);
         }
-        for index in 0..self.sources.len() {
+        for index in 0..self.flow.sources.len() {
             let mut left = MOST_LEFT;
             while left > 0 {
                 self.make_room(index);
-                let before = self.records.tally.output;
+                let before = self.teller.records.tally.output;
                 if !self.relay(index).may_be_more() {
                     break;
                 }
-                left = left.saturating_sub(self.records.tally.output - before);
+                left = left.saturating_sub(self.teller.records.tally.output - before);
             }
         }
     }
 
     /// Waits until the reader has taken enough for one more portion.
     fn make_room(&mut self, index: usize) {
-        let sink = self.sources[index].sink;
-        while !self.sinks[sink].has_room() && self.wait_for(sink) {}
+        let sink = self.flow.sources[index].sink;
+        while !self.flow.sinks[sink].has_room() && self.wait_for(sink) {}
     }
 
     /// Waits until every reader has taken everything.
     fn flush(&mut self) {
-        for sink in 0..self.sinks.len() {
-            self.sinks[sink].release_return();
-            while self.sinks[sink].is_behind() && self.wait_for(sink) {}
+        for sink in 0..self.flow.sinks.len() {
+            self.flow.sinks[sink].release_return();
+            while self.flow.sinks[sink].is_behind() && self.wait_for(sink) {}
         }
     }
 
     /// Waits for a slow reader. A signal that would have ended the command while it wrote ends the waiting, and so does
     /// the limit on the whole. Meanwhile clients are answered.
     fn wait_for(&mut self, sink: usize) -> bool {
-        let Some(fd) = self.sinks[sink].fd() else { return false };
-        let clients: Vec<_> = self.records.control.iter().flat_map(Server::watched).collect();
+        let Some(fd) = self.flow.sinks[sink].fd() else { return false };
+        let clients: Vec<_> = self.teller.records.control.iter().flat_map(Server::watched).collect();
         let mut fds = vec![PollFd::new(fd, PollFlags::POLLOUT), PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
         fds.extend(clients.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)));
         let polled = poll(&mut fds, self.left());
         if polled == Ok(0) {
-            if self.reason.is_none() && !self.give_up && !self.was_killed() {
-                self.reason = Some(Reason::Timeout);
+            if self.fate.reason.is_none() && !self.fate.give_up && !self.was_killed() {
+                self.fate.reason = Some(Reason::Timeout);
             }
-            self.give_up = true;
+            self.fate.give_up = true;
             return false;
         }
         let takes = polled.is_ok() && fds[0].any().unwrap_or(false);
         let signalled = polled.is_ok() && fds[1].any().unwrap_or(false);
         let asked = fds[2..].iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
         let asked: Vec<_> = clients.iter().map(|(which, ..)| *which).zip(asked).collect();
-        if let Some(control) = self.records.control.as_mut().filter(|_| polled.is_ok()) {
+        if let Some(control) = self.teller.records.control.as_mut().filter(|_| polled.is_ok()) {
             for (which, events) in asked.into_iter().filter(|(_, events)| !events.is_empty()) {
                 control.attend(which, events);
             }
             self.serve();
         }
         if signalled && let Some((signal, _)) = self.signals.arrived().into_iter().find(|(signal, _)| signal.ends()) {
-            self.ended = Some(Status::Signal(signal));
-            self.give_up = true;
-            self.last_word = true;
+            self.fate.ended = Some(Status::Signal(signal));
+            self.fate.give_up = true;
+            self.fate.last_word = true;
             return false;
         }
-        self.sinks[sink].flush();
+        self.flow.sinks[sink].flush();
         self.turn_output(sink);
         // Whoever takes something, however slowly, gets its time anew; whoever only asks does not give it any.
         let until = self.clock.now() + PATIENCE;
-        self.patience = if takes { Some(until) } else { self.patience.or(Some(until)) };
-        self.sinks[sink].broken().is_none()
+        self.fate.patience = if takes { Some(until) } else { self.fate.patience.or(Some(until)) };
+        self.flow.sinks[sink].broken().is_none()
     }
 
     /// Whether a signal that told it to end did so at once.
     fn was_killed(&self) -> bool {
-        self.dismissal.is_why() && matches!(self.ended, Some(Status::Signal(_)))
+        self.fate.dismissal.is_why() && matches!(self.fate.ended, Some(Status::Signal(_)))
     }
 
     /// How long a reader may still take that has stopped. What we have ended does not wait for it long.
     fn left(&self) -> PollTimeout {
         let now = self.clock.now();
-        let until = match (self.reason, self.give_up) {
+        let until = match (self.fate.reason, self.fate.give_up) {
             (_, true) => Some(now),
-            (Some(_), false) => Some(self.patience.unwrap_or(now + PATIENCE)),
+            (Some(_), false) => Some(self.fate.patience.unwrap_or(now + PATIENCE)),
             // Without us it would have been ended in the middle of a write.
-            (None, false) if self.was_killed() => Some(self.patience.unwrap_or(now + PATIENCE)),
+            (None, false) if self.was_killed() => Some(self.fate.patience.unwrap_or(now + PATIENCE)),
             (None, false) => {
                 let policy = self.watcher.policy();
                 policy.timeout.filter(|_| policy.ladders.timeout_ends()).map(|limit| policy.due(limit))
@@ -199,24 +200,24 @@ impl Session {
     /// What of the output could not be written, in words. The command need not know: without us it would have been told
     /// when it wrote that, and would hardly have called it a success. That a reader has left is no loss.
     fn lost_output(&self) -> Option<String> {
-        let broken = self.sinks.iter().enumerate().filter_map(|(index, sink)| Some((index, sink.broken()?)));
-        let mut losses = broken.filter(|(index, error)| self.screen != Some(*index) && *error != Errno::EPIPE);
+        let broken = self.flow.sinks.iter().enumerate().filter_map(|(index, sink)| Some((index, sink.broken()?)));
+        let mut losses = broken.filter(|(index, error)| self.outer.screen != Some(*index) && *error != Errno::EPIPE);
         let (index, error) = losses.next()?;
-        let errors = self.sources.iter().any(|source| source.sink == index && source.stream == Stream::Stderr);
+        let errors = self.flow.sources.iter().any(|source| source.sink == index && source.stream == Stream::Stderr);
         let name = if errors { "error" } else { "output" };
         Some(format!("cannot write to standard {name}: {}", error.desc()))
     }
 
     /// What of the output nobody has taken, in words.
     fn untaken_output(&self) -> Option<String> {
-        let sinks = self.sinks.iter().enumerate().filter(|(index, _)| self.screen != Some(*index));
+        let sinks = self.flow.sinks.iter().enumerate().filter(|(index, _)| self.outer.screen != Some(*index));
         let left: usize = sinks.map(|(_, sink)| sink.left()).sum();
         (left > 0).then(|| format!("{left} bytes of output are lost: whoever reads it has stopped"))
     }
 
     /// Ends whoever of the tree is left, and says who could not be ended.
     fn clear_away(&mut self) {
-        if !self.kills {
+        if !self.fate.kills {
             let rest = self.rest();
             if !rest.is_empty() {
                 self.tell_rest("left running", &rest);
@@ -232,7 +233,7 @@ impl Session {
             if self.clock.now().since(begun) > PATIENCE {
                 return self.tell_rest("could not be killed and still there", &rest);
             }
-            tree::signal_all(self.monitor.pid, self.target(), Signal::KILL);
+            tree::signal_all(self.command.monitor.pid, self.command.target(), Signal::KILL);
             std::thread::sleep(super::RESCAN);
         }
     }
@@ -244,13 +245,13 @@ impl Session {
 
     /// Whatever the command was in the middle of, what is written to the terminal now is not a part of it.
     fn cut_off_sequence(&mut self) {
-        if let (true, Some(screen)) = (self.modes.cut_off(), self.screen) {
-            self.sinks[screen].take(b"\x18");
+        if let (true, Some(screen)) = (self.flow.modes.cut_off(), self.outer.screen) {
+            self.flow.sinks[screen].take(b"\x18");
         }
     }
 
     fn take_title_back_at_last(&mut self) {
-        if self.notes.is_titled() {
+        if self.teller.notes.is_titled() {
             self.cut_off_sequence();
             self.take_title_back();
         }
@@ -258,10 +259,10 @@ impl Session {
 
     /// Undoes the modes that the command left on.
     fn restore_screen(&mut self) {
-        let undo = self.modes.undo();
-        if let (Some(screen), false) = (self.screen, undo.is_empty()) {
+        let undo = self.flow.modes.undo();
+        if let (Some(screen), false) = (self.outer.screen, undo.is_empty()) {
             self.cut_off_sequence();
-            self.sinks[screen].take(&undo);
+            self.flow.sinks[screen].take(&undo);
             self.flush();
         }
     }
@@ -269,12 +270,13 @@ impl Session {
     /// What we have to say about the end stands in a line of its own.
     fn begin_line(&mut self) {
         // Where the cursor is after the alternate screen only the terminal knows.
-        let speaks = self.reason.is_some() && self.notes.says(Say::Warnings) && !self.modes.is_alternate();
+        let speaks =
+            self.fate.reason.is_some() && self.teller.notes.says(Say::Warnings) && !self.flow.modes.is_alternate();
         if speaks {
             self.cut_off_sequence();
         }
-        if let (true, false, Some(screen)) = (speaks, self.watcher.cursor().1 == 1, self.screen) {
-            self.sinks[screen].take(b"\r\n");
+        if let (true, false, Some(screen)) = (speaks, self.watcher.cursor().1 == 1, self.outer.screen) {
+            self.flow.sinks[screen].take(b"\r\n");
             self.flush();
         }
     }
@@ -282,8 +284,8 @@ impl Session {
     /// Settings that a command changed on purpose stay, as they would without us: `stty erase ^H`, `reset`. But only
     /// if it ended by itself and left a terminal that a person can use; otherwise what was found is put back.
     fn keep_usable_settings(&mut self) {
-        let by_itself = self.reason.is_none() && matches!(self.ended, Some(Status::Code(_)));
-        let (Some(terminal), Some(pty)) = (&mut self.terminal, &self.pty) else { return };
+        let by_itself = self.fate.reason.is_none() && matches!(self.fate.ended, Some(Status::Code(_)));
+        let (Some(terminal), Some(pty)) = (&mut self.outer.terminal, &self.inner.pty) else { return };
         if let (true, Ok(left)) = (by_itself, pty.settings()) {
             terminal.adopt(&left);
         }
@@ -291,10 +293,10 @@ impl Session {
 
     /// What was typed and not read is for whoever reads the terminal next.
     fn return_typeahead(&mut self) {
-        let Some(terminal) = self.terminal.as_mut().filter(|terminal| terminal.is_raw()) else { return };
-        let (Some(pty), Some(slave)) = (&self.pty, &self.slave) else { return };
+        let Some(terminal) = self.outer.terminal.as_mut().filter(|terminal| terminal.is_raw()) else { return };
+        let (Some(pty), Some(slave)) = (&self.inner.pty, &self.inner.slave) else { return };
         let mut unread = pty.settings().and_then(|settings| typeahead::take(slave, &settings)).unwrap_or_default();
-        unread.extend(self.keyboard.take_back());
+        unread.extend(self.inner.keyboard.take_back());
         if !unread.is_empty() {
             // Whatever was typed since we last looked comes after that.
             unread.extend(typeahead::take_late(terminal));
@@ -320,22 +322,22 @@ pub(super) fn ended(outcome: Outcome, exit: &Exit) -> Event {
 impl Drop for Session {
     /// However we leave, the terminal is as it was, and after a panic nothing of the command stays behind.
     fn drop(&mut self) {
-        if !self.finished {
-            if let Some((index, bytes)) = self.passed.bytes()
-                && self.sources[index].is_terminal()
+        if !self.fate.finished {
+            if let Some((index, bytes)) = self.flow.passed.bytes()
+                && self.flow.sources[index].is_terminal()
             {
                 // Passed on, and not looked at any more.
-                self.modes.follow(bytes);
+                self.flow.modes.follow(bytes);
             }
             self.uncover_screen();
             self.restore_screen();
         }
-        if let Some(terminal) = &mut self.terminal {
+        if let Some(terminal) = &mut self.outer.terminal {
             terminal.restore();
         }
-        if !self.finished {
-            self.monitor.link.close();
-            bury(&self.monitor);
+        if !self.fate.finished {
+            self.command.monitor.link.close();
+            bury(&self.command.monitor);
         }
     }
 }

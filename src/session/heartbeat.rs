@@ -65,10 +65,10 @@ impl Heartbeat {
 impl Session {
     /// Says that the command is still there, where that disturbs nobody.
     pub(super) fn beat(&mut self, now: Moment) {
-        let (state, behind) = (self.watcher.state(), self.sinks.iter().any(super::Sink::is_behind));
+        let (state, behind) = (self.watcher.state(), self.flow.sinks.iter().any(super::Sink::is_behind));
         let (is_terminal, room) = (std::io::stderr().is_terminal(), self.room());
-        let apart = self.sources.iter().any(|source| source.stream == Stream::Stderr);
-        let Some(heartbeat) = &mut self.heartbeat else { return };
+        let apart = self.flow.sources.iter().any(|source| source.stream == Stream::Stderr);
+        let Some(heartbeat) = &mut self.teller.heartbeat else { return };
         let text = heartbeat.beat(now, state);
         if behind {
             // Whoever reads has something to read.
@@ -77,10 +77,10 @@ impl Session {
         if !is_terminal || room == Room::NoTerminal {
             say_at_once(&plain(&text), std::mem::take(&mut heartbeat.midline[usize::from(apart)]));
         } else if room == Room::Line
-            && self.modes.is_between_sequences()
-            && let (Some(bytes), Some(screen)) = (self.notes.tell(Tone::Remark, &text, room), self.screen)
+            && self.flow.modes.is_between_sequences()
+            && let (Some(bytes), Some(screen)) = (self.teller.notes.tell(Tone::Remark, &text, room), self.outer.screen)
         {
-            self.sinks[screen].take(&bytes);
+            self.flow.sinks[screen].take(&bytes);
         }
     }
 }

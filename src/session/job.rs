@@ -48,65 +48,64 @@ impl Session {
     /// Without us these keys would reach everybody in our process group: a make or a script that runs us, the other
     /// end of a pipeline. They did not, because our terminal is raw; so we pass them on.
     pub(super) fn spread(&self, signals: &[Signal]) {
-        if self.place != Place::SessionLeader {
+        if self.command.place != Place::SessionLeader {
             for signal in signals {
                 to_our_group(*signal);
             }
         }
     }
 
-    /// Whom to signal where the tree is not known.
-    pub(super) fn target(&self) -> i32 {
-        self.place.target(self.group, self.child)
-    }
-
     /// Signals the command's process group at once, without the detour over the monitor.
     pub(super) fn signal_group(&self, signal: Signal) {
-        if let (None, Place::Job { .. } | Place::SessionLeader | Place::Orphaned) = (self.ended, self.place) {
+        if let (None, Place::Job { .. } | Place::SessionLeader | Place::Orphaned) =
+            (self.fate.ended, self.command.place)
+        {
             // The monitor has not told us of the command's end, so its process id is its own.
-            let _ = signals::send(-self.group, signal);
+            let _ = signals::send(-self.command.group, signal);
         }
     }
 
     /// A person is there to answer, or is not.
     pub(super) fn set_attended(&mut self, attended: bool) {
-        if self.attended != (attended && self.has_person) {
-            self.attended = attended && self.has_person;
-            self.observe(&Observation::Attended(self.attended));
+        if self.outer.attended != (attended && self.outer.has_person) {
+            self.outer.attended = attended && self.outer.has_person;
+            self.observe(&Observation::Attended(self.outer.attended));
         }
     }
 
     /// Takes our terminal for the command: raw, and the command in the foreground of its own.
     pub(super) fn come_to_front(&mut self) {
-        let Some(terminal) = &mut self.terminal else { return };
+        let Some(terminal) = &mut self.outer.terminal else { return };
         // What still waits is for a terminal as it is now.
-        if let Some(screen) = self.screen {
-            self.sinks[screen].flush();
+        if let Some(screen) = self.outer.screen {
+            self.flow.sinks[screen].flush();
         }
-        if terminal.make_raw(self.shared).is_err() {
+        if terminal.make_raw(self.outer.shared).is_err() {
             return;
         }
         if let (Some(pty), Some(found), true) =
-            (&self.pty, terminal.found(), std::mem::take(&mut self.strange_settings))
+            (&self.inner.pty, terminal.found(), std::mem::take(&mut self.outer.strange_settings))
         {
             let _ = pty.set(found);
         }
         self.share_output();
         Signals::hold_terminal_output(false);
-        self.monitor.link.order(Order::Foreground);
-        self.fronted = Some(self.clock.now());
+        self.command.order(Order::Foreground);
+        self.outer.fronted = Some(self.clock.now());
         self.resize();
         self.set_attended(true);
     }
 
     /// Whether somebody else has our terminal, and we would take it.
     pub(super) fn is_in_back(&self) -> bool {
-        !self.on_demand && self.pty.is_some() && self.terminal.as_ref().is_some_and(|terminal| !terminal.is_raw())
+        !self.outer.on_demand
+            && self.inner.pty.is_some()
+            && self.outer.terminal.as_ref().is_some_and(|terminal| !terminal.is_raw())
     }
 
     /// A shell that brings a running job to the front gives it the terminal and says nothing.
     pub(super) fn notice_front(&mut self) {
-        if self.is_in_back() && self.terminal.as_ref().is_some_and(Terminal::is_ours) {
+        if self.is_in_back() && self.outer.terminal.as_ref().is_some_and(Terminal::is_ours) {
             self.come_to_front();
         }
     }
@@ -114,12 +113,12 @@ impl Session {
     /// Where others print to our terminal too, it goes on to add the carriage returns for as long as the command's own
     /// does: then what either prints is shown as it would be without us. A terminal that is not ours adds them anyway.
     pub(super) fn share_output(&mut self) {
-        let Some(screen) = self.screen else { return };
-        let (Some(terminal), Some(pty)) = (&mut self.terminal, &self.pty) else { return };
-        let sink = &mut self.sinks[screen];
+        let Some(screen) = self.outer.screen else { return };
+        let (Some(terminal), Some(pty)) = (&mut self.outer.terminal, &self.inner.pty) else { return };
+        let sink = &mut self.flow.sinks[screen];
         let adds = if terminal.is_raw() {
             // What still waits was meant for a terminal as it is now.
-            if self.shared && !terminal.is_shared() && !sink.is_behind() && pty.adds_returns() {
+            if self.outer.shared && !terminal.is_shared() && !sink.is_behind() && pty.adds_returns() {
                 terminal.share(true);
             }
             terminal.is_shared()
@@ -133,25 +132,25 @@ impl Session {
 
     /// The command has printed a newline that stands alone: from here on it draws, and gets our terminal whole.
     pub(super) fn turn_output(&mut self, sink: usize) {
-        if self.sinks[sink].is_at_turn() {
-            if let Some(terminal) = &mut self.terminal {
+        if self.flow.sinks[sink].is_at_turn() {
+            if let Some(terminal) = &mut self.outer.terminal {
                 terminal.share(false);
             }
-            self.sinks[sink].set_adds_returns(false);
-            self.sinks[sink].flush();
+            self.flow.sinks[sink].set_adds_returns(false);
+            self.flow.sinks[sink].flush();
         }
     }
 
     /// What is printed from now on is passed on as it is.
     fn stop_sharing(&mut self) {
-        if let Some(screen) = self.screen {
-            self.sinks[screen].set_adds_returns(false);
+        if let Some(screen) = self.outer.screen {
+            self.flow.sinks[screen].set_adds_returns(false);
         }
     }
 
     /// Puts our terminal back as it was found.
     fn restore_terminal(&mut self) {
-        if let Some(terminal) = &mut self.terminal {
+        if let Some(terminal) = &mut self.outer.terminal {
             terminal.restore();
         }
         self.stop_sharing();
@@ -162,7 +161,7 @@ impl Session {
         Signals::hold_terminal_output(true);
         self.restore_terminal();
         self.share_output();
-        self.monitor.link.order(Order::Background);
+        self.command.order(Order::Background);
         self.set_attended(false);
     }
 
@@ -170,7 +169,7 @@ impl Session {
     pub(super) fn stopped(&mut self, signal: Signal) {
         self.stop_too(signal);
         // However that went: nobody need see to it that we go on.
-        self.monitor.link.order(Order::Awake);
+        self.command.order(Order::Awake);
     }
 
     /// Stops with the command, for the shell to see; unless there is none, or the command only wanted the terminal and can
@@ -178,23 +177,24 @@ impl Session {
     fn stop_too(&mut self, signal: Signal) {
         self.close_prompt();
         self.relay_all();
-        let ours = self.terminal.as_ref().is_some_and(Terminal::is_ours);
-        let has_it = self.pty.as_ref().and_then(Pty::foreground) == Some(self.group);
+        let ours = self.outer.terminal.as_ref().is_some_and(Terminal::is_ours);
+        let has_it = self.inner.pty.as_ref().and_then(Pty::foreground) == Some(self.command.group);
         // It may have asked for the terminal a moment before it got it.
-        let just_got_it = self.fronted.is_some_and(|at| self.clock.now().since(at) < HANDOVER);
-        if matches!(signal, Signal::TTIN | Signal::TTOU) && self.pty.is_some() && ours && (!has_it || just_got_it) {
-            self.on_demand = false;
+        let just_got_it = self.outer.fronted.is_some_and(|at| self.clock.now().since(at) < HANDOVER);
+        if matches!(signal, Signal::TTIN | Signal::TTOU) && self.inner.pty.is_some() && ours && (!has_it || just_got_it)
+        {
+            self.outer.on_demand = false;
             if !has_it {
                 self.come_to_front();
             }
-            self.monitor.link.order(Order::SignalGroup(Signal::CONT));
+            self.command.order(Order::SignalGroup(Signal::CONT));
             return;
         }
         if place::is_orphaned() {
             // No shell is there to see it and to continue us, so the kernel would not have let a key stop it where we
             // stand. If it wanted to be stopped, or wants the terminal, it is silent to us.
             if signal == Signal::TSTP {
-                self.monitor.link.order(Order::SignalGroup(Signal::CONT));
+                self.command.order(Order::SignalGroup(Signal::CONT));
             }
             return;
         }
@@ -206,7 +206,7 @@ impl Session {
             // Somebody means the command alone, and no shell looks at us: we are part of a script, which goes on to wait.
             return;
         }
-        let was_raw = self.terminal.as_ref().is_some_and(Terminal::is_raw);
+        let was_raw = self.outer.terminal.as_ref().is_some_and(Terminal::is_raw);
         self.restore_terminal();
         let before = self.clock.now();
         self.stop_ourselves(signal);
@@ -217,17 +217,17 @@ impl Session {
                 self.signalled(signal, origin);
             }
         }
-        let ours = self.terminal.as_ref().is_some_and(Terminal::is_ours);
-        if self.pty.is_some() && self.terminal.is_some() {
-            if ours && (was_raw || !self.on_demand) { self.come_to_front() } else { self.go_to_back() }
+        let ours = self.outer.terminal.as_ref().is_some_and(Terminal::is_ours);
+        if self.inner.pty.is_some() && self.outer.terminal.is_some() {
+            if ours && (was_raw || !self.outer.on_demand) { self.come_to_front() } else { self.go_to_back() }
         }
         self.let_continue(true);
     }
 
     /// Passes on what is there, so that it is shown under the settings it was printed for.
     fn relay_all(&mut self) {
-        for index in 0..self.sources.len() {
-            while self.sinks[self.sources[index].sink].has_room() && self.relay(index).may_be_more() {}
+        for index in 0..self.flow.sources.len() {
+            while self.flow.sinks[self.flow.sources[index].sink].has_room() && self.relay(index).may_be_more() {}
         }
     }
 
@@ -239,7 +239,7 @@ impl Session {
         let (mut this, mut mask) = (SigSet::empty(), SigSet::empty());
         this.add(number);
         let _ = sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&this), Some(&mut mask));
-        if signal == Signal::STOP || self.place == Place::Ours {
+        if signal == Signal::STOP || self.command.place == Place::Ours {
             let _ = kill(getpid(), number);
         } else {
             // A key stops the whole process group, and so do we.
@@ -259,9 +259,9 @@ impl Session {
         self.skip_to(self.gaps.asleep);
         self.close_prompt();
         self.relay_all();
-        if let (Some(terminal), true) = (&self.terminal, self.pty.is_some()) {
+        if let (Some(terminal), true) = (&self.outer.terminal, self.inner.pty.is_some()) {
             match (terminal.is_ours(), terminal.is_raw()) {
-                (true, false) if !self.on_demand => self.come_to_front(),
+                (true, false) if !self.outer.on_demand => self.come_to_front(),
                 // A shell that has stopped and continued us has had it as it likes it in between.
                 (true, true) => terminal.insist(),
                 (false, true) => self.go_to_back(),
@@ -274,25 +274,25 @@ impl Session {
     /// Passes a continue on. In our own process group the command has had what ended our stop from the shell already,
     /// unless it was meant for us alone.
     fn let_continue(&self, after_stop: bool) {
-        if self.place != Place::Ours {
-            self.monitor.link.order(Order::SignalGroup(Signal::CONT));
-        } else if !after_stop || super::tree::is_stopped(self.child) {
-            self.monitor.link.order(Order::Signal(Signal::CONT));
+        if self.command.place != Place::Ours {
+            self.command.order(Order::SignalGroup(Signal::CONT));
+        } else if !after_stop || super::tree::is_stopped(self.command.child) {
+            self.command.order(Order::Signal(Signal::CONT));
         }
     }
 
     /// Our terminal is gone, so the command's goes too: its processes get the hangup they would have got.
     pub(super) fn hang_up(&mut self) {
-        if let Some(terminal) = &mut self.terminal {
+        if let Some(terminal) = &mut self.outer.terminal {
             terminal.forget();
         }
         self.stop_sharing();
-        self.dismissal.deserted();
-        for source in self.sources.iter_mut().filter(|source| source.is_terminal()) {
+        self.fate.dismissal.deserted();
+        for source in self.flow.sources.iter_mut().filter(|source| source.is_terminal()) {
             source.close();
         }
-        self.keyboard.take_back();
-        (self.pty, self.slave) = (None, None);
+        self.inner.keyboard.take_back();
+        (self.inner.pty, self.inner.slave) = (None, None);
         // Whoever was there to answer is not any more.
         self.set_attended(false);
     }

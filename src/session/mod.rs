@@ -7,18 +7,28 @@
 //!  keyboard ──► Keyboard ──► pty ──► command            idlewatch ── link ── monitor ── command
 //!  screen   ◄── Sink ◄────── pty, pipes ◄── command         (one poll)        (its session, its parent)
 //! ```
+//!
+//! A `Session` holds the parts, each in a file of its own: `command`, its terminal (`inner`) and ours (`outer`), what it
+//! prints (`flow`), who is asked about it (`asked`) and told of it (`teller`), and how it ends (`fate`). What is done with
+//! them is in files that say what: `ready` waits, `passing` and `typing` relay, `perform` does what the watcher says, `job`
+//! follows the shell, `serve` answers clients, `ending` puts everything back.
 
+mod asked;
 mod beside;
 mod checkpoint;
 mod clock;
+mod command;
 mod dismissal;
 mod ending;
 mod environment;
 mod events;
+mod fate;
+mod flow;
 mod gaps;
 mod guards;
 mod heartbeat;
 mod inherited;
+mod inner;
 mod job;
 mod link;
 mod look;
@@ -26,6 +36,7 @@ mod modes;
 mod monitor;
 mod notes;
 mod notify;
+mod outer;
 mod outlet;
 mod passing;
 mod pause;
@@ -54,6 +65,7 @@ mod status;
 mod streams;
 mod surroundings;
 mod tally;
+mod teller;
 mod terminal;
 mod tree;
 mod typeahead;
@@ -61,8 +73,7 @@ mod typing;
 mod whole_file;
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use nix::poll::PollFlags;
@@ -76,28 +87,27 @@ pub(crate) use self::signals::Signals;
 pub(crate) use self::sink::Sink;
 pub(crate) use self::terminal::{Terminal, size_of};
 
-use self::dismissal::Dismissal;
+use self::asked::Asked;
+use self::command::Command;
+use self::fate::Fate;
+use self::flow::Flow;
 use self::gaps::{Gap, Gaps};
-use self::guards::Guards;
 use self::heartbeat::Heartbeat;
+use self::inner::Inner;
 use self::link::{News, Order};
-use self::modes::Modes;
-use self::monitor::Monitor;
-use self::notes::{Notes, Tone};
+use self::notes::Tone;
+use self::outer::Outer;
 use self::place::Place;
 use self::prompt::{Drawn, Prompt};
-use self::pty::Pty;
-use self::queries::Queries;
 use self::ready::Watched;
-use self::records::Records;
-use self::relay::{Keyboard, Passed, Source};
-use self::shell::Shells;
+use self::relay::Source;
 use self::signals::Origin;
+use self::teller::Teller;
 use crate::config::Say;
 use crate::control::{Server, TRY_AGAIN};
 use crate::exit::Reason;
 use crate::signal::Signal;
-use crate::watch::{Action, Answer, Moment, Observation, Size, Watcher};
+use crate::watch::{Action, Moment, Observation, Size, Watcher};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,92 +119,27 @@ pub enum Outcome {
 }
 
 /// A command that runs.
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Session {
     clock: Clock,
+    /// Time that nobody could watch.
+    gaps: Gaps,
     watcher: Watcher,
     signals: Signals,
-    monitor: Monitor,
-    /// The command's process id.
-    child: i32,
-    /// Its process group.
-    group: i32,
-    place: Place,
-    /// The command's terminal; none if it has none, or after ours was hung up.
-    pty: Option<Pty>,
-    /// The command's side of it, to see what it has left unread.
-    slave: Option<OwnedFd>,
-    /// Our own terminal.
-    terminal: Option<Terminal>,
-    /// Leave our own terminal alone until the command wants it.
-    on_demand: bool,
-    /// When we last took it for the command, after the start.
-    fronted: Option<Moment>,
-    /// Others, in a pipeline or a script, may print to our own terminal.
-    shared: bool,
-    /// The command's terminal was set up while somebody else, a shell at its prompt, had ours as it likes it.
-    strange_settings: bool,
-    /// Our own standard input is to be typed into the command's terminal.
-    type_stdin: bool,
-    /// The size is fixed, whatever our own terminal's is.
-    fixed_size: bool,
-    sources: Vec<Source>,
-    sinks: Vec<Sink>,
-    /// Which sink is our own terminal.
-    screen: Option<usize>,
-    keyboard: Keyboard,
-    /// The key that was typed last takes the next one for what it is.
-    literal: bool,
-    modes: Modes,
-    queries: Queries,
-    /// Our standard input is a terminal.
-    has_person: bool,
-    /// And we are in its foreground: a person can be expected to answer.
-    attended: bool,
-    guards: Guards,
-    shells: Shells,
-    /// What guards have said while others still think.
-    answers: Vec<Answer>,
-    notes: Notes,
-    records: Records,
-    /// How often the progress is told to those who listen.
-    progress_every: Option<Duration>,
-    /// The same, and when next, while somebody does.
-    progress: Option<(Duration, Moment)>,
-    /// Says that the command is still there.
-    heartbeat: Option<Heartbeat>,
-    /// The command reads from its terminal: something can be typed into it.
-    reads_pty: bool,
+    command: Command,
+    inner: Inner,
+    outer: Outer,
+    flow: Flow,
+    asked: Asked,
+    teller: Teller,
     /// A question to the person, while it is shown.
     prompt: Option<Prompt>,
     /// What lies below it, where a prompt may come.
     drawn: Option<Drawn>,
-    /// Files that the command prints to directly, with the size they were last seen with.
-    files: Vec<(File, u64)>,
-    /// How the command ended, once it has.
-    ended: Option<Status>,
-    /// Why we are ending it, once we are.
-    reason: Option<Reason>,
-    /// SIGKILL may be sent to what does not end.
-    kills: bool,
-    dismissal: Dismissal,
-    /// The same while it was ending or over: whatever the outcome, that was the last word.
-    last_word: bool,
-    /// How long whoever takes nothing is waited for, while it is.
-    patience: Option<Moment>,
-    /// Nobody takes what is left to be written.
-    give_up: bool,
-    gaps: Gaps,
-    /// Everything was put back in good order.
-    finished: bool,
+    fate: Fate,
     /// What is still to be done, in order.
     queue: VecDeque<Action>,
     /// Somebody further up is at it.
     performing: bool,
-    /// Keys that were passed on and not looked at yet.
-    typed: Vec<u8>,
-    /// What was printed, passed on and not looked at yet: after those keys.
-    passed: Passed,
 }
 
 /// If nothing more comes within this, what was passed on is looked at.
@@ -211,31 +156,32 @@ impl Session {
     fn watch(&mut self) {
         while !self.is_over() {
             let now = self.clock.now();
-            let wake = if self.ended.is_some() {
+            let wake = if self.fate.ended.is_some() {
                 // The command is gone and others of its tree are not: they give no sign when they go.
                 Some(now + RESCAN)
             } else {
-                let progress = self.progress.map(|(_, next)| next);
-                let beat = self.heartbeat.as_ref().map(Heartbeat::deadline);
-                let resting = self.records.control.as_ref().is_some_and(Server::is_resting);
+                let progress = self.teller.progress.map(|(_, next)| next);
+                let beat = self.teller.heartbeat.as_ref().map(Heartbeat::deadline);
+                let resting = self.teller.records.control.as_ref().is_some_and(Server::is_resting);
                 let door = resting.then(|| now + TRY_AGAIN);
-                let others = [self.shells.deadline(), progress, beat, self.records.deadline(), door];
+                let others = [self.asked.shells.deadline(), progress, beat, self.teller.records.deadline(), door];
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             self.gaps.asleep = now;
             let back = self.is_in_back().then(|| now + BACK);
-            let half = self.sinks.iter().any(Sink::holds_return);
-            let unseen = (half || !self.typed.is_empty() || self.passed.bytes().is_some()).then(|| now + A_MOMENT);
-            let busy = self.sinks.iter().any(Sink::is_busy).then(|| now + A_WHILE);
+            let half = self.flow.sinks.iter().any(Sink::holds_return);
+            let unseen =
+                (half || !self.inner.typed.is_empty() || self.flow.passed.bytes().is_some()).then(|| now + A_MOMENT);
+            let busy = self.flow.sinks.iter().any(Sink::is_busy).then(|| now + A_WHILE);
             let ready =
                 self.wait([wake, unseen, busy, back].into_iter().flatten().min().map(|moment| moment.since(now)));
             self.notice_gaps(wake);
             self.notice_front();
             if !ready.iter().any(|(what, _)| what.is_relayed()) {
                 if unseen.is_none() {
-                    self.sinks.iter_mut().for_each(Sink::pause);
+                    self.flow.sinks.iter_mut().for_each(Sink::pause);
                 }
-                self.sinks.iter_mut().for_each(Sink::release_return);
+                self.flow.sinks.iter_mut().for_each(Sink::release_return);
                 self.understand();
             }
             for (what, events) in ready {
@@ -243,14 +189,14 @@ impl Session {
             }
             let now = self.clock.now();
             let due = wake.is_some_and(|wake| now >= wake);
-            if due || self.passed.is_due(now) {
+            if due || self.flow.passed.is_due(now) {
                 self.understand();
             }
             if due {
                 self.keep_deadlines(now);
             }
             // After everything else: whoever asks waits for the relay, never the other way round.
-            if let Some(control) = &mut self.records.control {
+            if let Some(control) = &mut self.teller.records.control {
                 control.wake();
                 if control.has_guests() {
                     self.serve();
@@ -262,14 +208,14 @@ impl Session {
 
     /// Does what was to be done by now. What has become due since we woke up is done the next time, which is at once.
     fn keep_deadlines(&mut self, now: Moment) {
-        if self.progress.is_some_and(|(_, next)| now >= next) {
+        if self.teller.progress.is_some_and(|(_, next)| now >= next) {
             self.tell_progress(now);
         }
-        if self.heartbeat.as_ref().is_some_and(|heartbeat| now >= heartbeat.deadline()) {
+        if self.teller.heartbeat.as_ref().is_some_and(|heartbeat| now >= heartbeat.deadline()) {
             self.beat(now);
         }
-        self.records.mind(now);
-        if self.shells.deadline().is_some_and(|deadline| now >= deadline) {
+        self.teller.records.mind(now);
+        if self.asked.shells.deadline().is_some_and(|deadline| now >= deadline) {
             self.mind_shells();
         }
         if self.watcher.deadline().is_some_and(|deadline| now >= deadline) {
@@ -300,24 +246,24 @@ impl Session {
             Watched::Terminal => self.read_terminal(),
             Watched::Stdin => self.read_stdin(),
             Watched::Keyboard => {
-                if let Some(pty) = &self.pty {
-                    self.keyboard.flush(pty.as_fd());
+                if let Some(pty) = &self.inner.pty {
+                    self.inner.keyboard.flush(pty.as_fd());
                 }
             }
             Watched::Source(index) => {
                 self.pass_on(index);
             }
-            Watched::Records => self.records.flush(),
+            Watched::Records => self.teller.records.flush(),
             Watched::Sink(index) => {
                 if events.contains(PollFlags::POLLNVAL) {
                     return;
                 }
-                self.sinks[index].flush();
+                self.flow.sinks[index].flush();
                 self.check_sink(index);
                 self.go_on(index);
             }
             Watched::Control(which) => {
-                if let Some(control) = &mut self.records.control {
+                if let Some(control) = &mut self.teller.records.control {
                     control.attend(which, events);
                 }
             }
@@ -326,13 +272,13 @@ impl Session {
 
     /// What the monitor has to say.
     fn hear(&mut self) {
-        match self.monitor.link.next_news() {
+        match self.command.monitor.link.next_news() {
             Some(News::Stopped(signal)) => self.stopped(signal),
             Some(News::Ended(status)) => {
-                self.ended = Some(Status::from_raw(status));
-                self.dismissal.ended(self.clock.now());
-                self.reason = self.watcher.ending_reason();
-                if self.reason.is_none() {
+                self.fate.ended = Some(Status::from_raw(status));
+                self.fate.dismissal.ended(self.clock.now());
+                self.fate.reason = self.watcher.ending_reason();
+                if self.fate.reason.is_none() {
                     self.observe(&Observation::Exited);
                 } else {
                     self.watcher.conclude();
@@ -340,15 +286,15 @@ impl Session {
             }
             Some(News::Started { .. }) => {}
             // It had told us of the end and left with it, since nobody was left.
-            Some(News::Failed(_)) | None if self.ended.is_some() => {}
+            Some(News::Failed(_)) | None if self.fate.ended.is_some() => {}
             Some(News::Failed(_)) | None => {
                 // Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay.
-                tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.target(), Signal::KILL);
+                tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.command.target(), Signal::KILL);
                 let why =
                     "somebody killed the process that idlewatch minds the command with, so the command was killed too";
                 self.tell(Say::Warnings, Tone::Act, why);
-                self.reason = Some(Reason::Error);
-                self.ended = Some(Status::Signal(Signal::KILL));
+                self.fate.reason = Some(Reason::Error);
+                self.fate.ended = Some(Status::Signal(Signal::KILL));
             }
         }
     }
@@ -366,13 +312,13 @@ impl Session {
             Some(prompt) if prompt == "prompt" && !self.asks() => {}
             Some(_) => panic!("a test asked for this"),
         }
-        self.records.observed(now, observation);
+        self.teller.records.observed(now, observation);
         self.tell_losses();
         self.queue.extend(self.watcher.observe(now, observation));
-        if let Some(scribe) = self.records.scribe() {
+        if let Some(scribe) = self.teller.records.scribe() {
             scribe.observed(now, observation, &self.watcher);
         }
-        self.records.progress(now - self.watcher.since_activity(now));
+        self.teller.records.progress(now - self.watcher.since_activity(now));
         // What is done may be answered at once, and the answer may ask for more: that comes after what was asked first.
         if std::mem::replace(&mut self.performing, true) {
             return;
@@ -391,9 +337,12 @@ impl Session {
 
     /// Gives the command's terminals the size of ours.
     fn resize(&mut self) {
-        let Some(size) = self.terminal.as_ref().filter(|_| !self.fixed_size).and_then(Terminal::size) else { return };
-        let sides = self.sources.iter().filter_map(Source::side);
-        for pty in self.pty.iter().chain(sides) {
+        let Some(size) = self.outer.terminal.as_ref().filter(|_| !self.outer.fixed_size).and_then(Terminal::size)
+        else {
+            return;
+        };
+        let sides = self.flow.sources.iter().filter_map(Source::side);
+        for pty in self.inner.pty.iter().chain(sides) {
             // A terminal that is gone needs no size.
             let _ = pty.resize(size);
         }
@@ -404,40 +353,40 @@ impl Session {
     fn signalled(&mut self, signal: Signal, origin: Origin) {
         let told_to_end = origin != Origin::Own && signal.ends();
         if told_to_end {
-            self.dismissal.told(signal, self.clock.now());
+            self.fate.dismissal.told(signal, self.clock.now());
         }
-        self.last_word |= told_to_end && self.watcher.ending_reason().is_some();
+        self.fate.last_word |= told_to_end && self.watcher.ending_reason().is_some();
         match (signal, origin) {
             // What we have sent ourselves, and what the kernel sends to whoever of a process group uses the terminal from
             // the background: where the command shares ours it has its own already.
             (_, Origin::Own) | (Signal::TTIN | Signal::TTOU, Origin::Kernel) => {}
             (Signal::CHLD, Origin::Kernel) => {
                 self.mind_shells();
-                self.monitor.keep_awake();
+                self.command.monitor.keep_awake();
             }
 
             (Signal::WINCH, Origin::Kernel) => self.resize(),
             (Signal::CONT, _) => self.continued(),
-            (Signal::HUP, _) if self.terminal.as_ref().is_some_and(Terminal::is_gone) => {
+            (Signal::HUP, _) if self.outer.terminal.as_ref().is_some_and(Terminal::is_gone) => {
                 self.hang_up();
                 // Whoever leads a session hears of it from its terminal. Of others only the monitor would.
-                if self.place != Place::SessionLeader {
-                    self.monitor.link.order(Order::SignalGroup(signal));
+                if self.command.place != Place::SessionLeader {
+                    self.command.order(Order::SignalGroup(signal));
                 }
             }
             // From our own terminal while it is not raw: the whole foreground is meant, and where the command shares
             // our process group it has its own already.
             (Signal::INT | Signal::QUIT | Signal::TSTP | Signal::HUP, Origin::Kernel) => {
-                if self.place != Place::Ours {
-                    self.monitor.link.order(Order::SignalGroup(signal));
+                if self.command.place != Place::Ours {
+                    self.command.order(Order::SignalGroup(signal));
                 }
             }
             // Mostly sent to all of a process group, of which only we are left to hear it; and whoever means us alone
             // wants it to end or to stop, with all that it has started.
             (Signal::INT | Signal::QUIT | Signal::TSTP | Signal::HUP | Signal::TERM, Origin::Process) => {
-                self.monitor.link.order(Order::SignalGroup(signal));
+                self.command.order(Order::SignalGroup(signal));
             }
-            (_, Origin::Kernel | Origin::Process) => self.monitor.link.order(Order::Signal(signal)),
+            (_, Origin::Kernel | Origin::Process) => self.command.order(Order::Signal(signal)),
         }
     }
 }

@@ -27,8 +27,8 @@ impl Session {
             Action::Ask => self.ask_guards(),
             Action::Warn { evidence, limit, known, .. } => self.warn(evidence, *limit, *known),
             Action::Type(bytes) => {
-                if let Some(pty) = &self.pty {
-                    self.keyboard.enter(pty.as_fd(), bytes);
+                if let Some(pty) = &self.inner.pty {
+                    self.inner.keyboard.enter(pty.as_fd(), bytes);
                 }
             }
             Action::Run(shell) => self.run_shell(shell),
@@ -43,7 +43,7 @@ impl Session {
         let limit = limit.map(span).unwrap_or_default();
         let text = match self.room() {
             Room::None => evidence.to_owned(),
-            _ if known && self.notes.says(Say::Reasons) => format!("warning: the limit of {limit} has passed"),
+            _ if known && self.teller.notes.says(Say::Reasons) => format!("warning: the limit of {limit} has passed"),
             _ => format!("warning: {evidence} (limit {limit})"),
         };
         self.tell(Say::Warnings, Tone::Warning, &text);
@@ -51,9 +51,9 @@ impl Session {
 
     /// Tells whoever listens, and the person if it matters to one.
     pub(super) fn report(&mut self, event: &Event) {
-        self.records.event(self.clock.now(), event);
+        self.teller.records.event(self.clock.now(), event);
         self.tell_losses();
-        if let Some(heartbeat) = &mut self.heartbeat {
+        if let Some(heartbeat) = &mut self.teller.heartbeat {
             heartbeat.event(event);
         }
         self.note(event);
@@ -62,14 +62,14 @@ impl Session {
                 // The guards compare with what they see now.
                 State::Quiet | State::Waiting => drop(self.hear_guards()),
                 State::Active => {
-                    self.notes.outlast_title();
+                    self.teller.notes.outlast_title();
                     self.say_held_back();
                 }
                 _ => {}
             }
         }
         let (weight, tone) = match event {
-            Event::StateChanged { to: State::Waiting, .. } if self.attended => (Say::Reasons, Tone::Warning),
+            Event::StateChanged { to: State::Waiting, .. } if self.outer.attended => (Say::Reasons, Tone::Warning),
             // Of a gap: a person who suspends a laptop knows, and a script reads the event.
             Event::StateChanged { .. } | Event::Gap { .. } => (Say::Reasons, Tone::Remark),
             Event::Signaled { .. }
@@ -87,10 +87,10 @@ impl Session {
 
     /// Says what of the records was lost, if anything was.
     pub(super) fn tell_losses(&mut self) {
-        while let Some(loss) = self.records.next_loss() {
+        while let Some(loss) = self.teller.records.next_loss() {
             if self.room() == Room::None {
                 // Not over what the command draws, where it would be gone with the title.
-                self.records.keep_loss(loss);
+                self.teller.records.keep_loss(loss);
             } else {
                 self.tell(Say::Warnings, Tone::Warning, &loss.0);
             }
@@ -98,7 +98,7 @@ impl Session {
     }
 
     pub(super) fn tell_progress(&mut self, now: Moment) {
-        if let Some((every, next)) = &mut self.progress {
+        if let Some((every, next)) = &mut self.teller.progress {
             *next = now + *every;
         }
         self.report(&Event::Progress {
@@ -110,25 +110,25 @@ impl Session {
 
     /// Says something to the person, where it does not disturb.
     pub(super) fn tell(&mut self, weight: Say, tone: Tone, text: &str) {
-        if !self.notes.says(weight) {
+        if !self.teller.notes.says(weight) {
             return;
         }
         let room = self.room();
-        if room != Room::NoTerminal && !self.modes.is_between_sequences() {
-            return self.notes.hold_back(tone, text);
+        if room != Room::NoTerminal && !self.flow.modes.is_between_sequences() {
+            return self.teller.notes.hold_back(tone, text);
         }
-        if let (Some(bytes), Some(screen)) = (self.notes.tell(tone, text, room), self.screen) {
-            self.sinks[screen].take(&bytes);
+        if let (Some(bytes), Some(screen)) = (self.teller.notes.tell(tone, text, room), self.outer.screen) {
+            self.flow.sinks[screen].take(&bytes);
         }
     }
 
     /// Says what had to wait until the command is between two sequences, if it is.
     pub(super) fn say_held_back(&mut self) {
-        while self.modes.is_between_sequences() {
-            if self.notes.is_titled_too_long() {
+        while self.flow.modes.is_between_sequences() {
+            if self.teller.notes.is_titled_too_long() {
                 self.take_title_back();
             }
-            let Some((tone, text)) = self.notes.next_held_back() else { return };
+            let Some((tone, text)) = self.teller.notes.next_held_back() else { return };
             self.tell(Say::Warnings, tone, &text);
         }
     }
@@ -136,32 +136,32 @@ impl Session {
     pub(super) fn room(&mut self) -> Room {
         // What was passed on already says where there is any.
         self.understand();
-        if self.screen.is_none() || !self.terminal.as_ref().is_some_and(Terminal::is_raw) {
+        if self.outer.screen.is_none() || !self.outer.terminal.as_ref().is_some_and(Terminal::is_raw) {
             return Room::NoTerminal;
         }
-        let draws = self.pty.as_ref().is_none_or(|pty| !pty.is_in_line_mode());
+        let draws = self.inner.pty.as_ref().is_none_or(|pty| !pty.is_in_line_mode());
         let at_start = self.watcher.cursor().1 == 1;
         if !draws && at_start { Room::Line } else { Room::None }
     }
 
     pub(super) fn take_title_back(&mut self) {
         let own = self.watcher.title().map(ToOwned::to_owned);
-        if let (Some(bytes), Some(screen)) = (self.notes.take_back(own.as_deref()), self.screen) {
-            self.sinks[screen].take(&bytes);
+        if let (Some(bytes), Some(screen)) = (self.teller.notes.take_back(own.as_deref()), self.outer.screen) {
+            self.flow.sinks[screen].take(&bytes);
         }
     }
 
     fn look(&mut self) {
-        let device = self.pty.as_ref().and_then(Pty::device);
-        let mut look = look::look(self.monitor.pid, self.pty.as_ref(), device);
-        if self.terminal.is_none() {
+        let device = self.inner.pty.as_ref().and_then(Pty::device);
+        let mut look = look::look(self.command.monitor.pid, self.inner.pty.as_ref(), device);
+        if self.outer.terminal.is_none() {
             // We ourselves switched it off, so it says nothing about the command.
             look.echo = Known::Unknown;
         }
-        look.paste = if self.modes.is_paste_bracketed() { Known::Yes } else { Known::No };
-        let is_full = |source: &Source| !source.is_closed() && !self.sinks[source.sink].has_room();
-        look.held_up |= self.sources.iter().any(is_full);
-        for (file, size) in &mut self.files {
+        look.paste = if self.flow.modes.is_paste_bracketed() { Known::Yes } else { Known::No };
+        let is_full = |source: &Source| !source.is_closed() && !self.flow.sinks[source.sink].has_room();
+        look.held_up |= self.flow.sources.iter().any(is_full);
+        for (file, size) in &mut self.flow.files {
             let now = file.metadata().map_or(*size, |metadata| metadata.len());
             look.file_grew |= now != *size;
             *size = now;
@@ -170,14 +170,14 @@ impl Session {
     }
 
     fn hear_guards(&mut self) -> Vec<Answer> {
-        let sides = self.sources.iter().filter_map(Source::side);
-        let terminals: Vec<u64> = self.pty.iter().chain(sides).filter_map(Pty::device).collect();
-        self.guards.ask(self.clock.now(), self.watcher.guards(), self.monitor.pid, &terminals)
+        let sides = self.flow.sources.iter().filter_map(Source::side);
+        let terminals: Vec<u64> = self.inner.pty.iter().chain(sides).filter_map(Pty::device).collect();
+        self.asked.guards.ask(self.clock.now(), self.watcher.guards(), self.command.monitor.pid, &terminals)
     }
 
     fn ask_guards(&mut self) {
         let now = self.clock.now();
-        self.answers = self.hear_guards();
+        self.asked.answers = self.hear_guards();
         let commands: Vec<String> = self
             .watcher
             .guards()
@@ -187,7 +187,7 @@ impl Session {
             })
             .collect();
         for shell in commands {
-            if let Err(done) = self.shells.start(now, &shell, Purpose::Guard, &self.variables()) {
+            if let Err(done) = self.asked.shells.start(now, &shell, Purpose::Guard, &self.variables()) {
                 self.answered(done);
             }
         }
@@ -196,7 +196,7 @@ impl Session {
 
     /// What a shell command may want to know.
     fn variables(&self) -> [(&'static str, String); 2] {
-        [("IDLEWATCH_PID", self.child.to_string()), ("IDLEWATCH_STATE", self.watcher.state().to_string())]
+        [("IDLEWATCH_PID", self.command.child.to_string()), ("IDLEWATCH_STATE", self.watcher.state().to_string())]
     }
 
     fn answered(&mut self, done: Done) {
@@ -208,12 +208,12 @@ impl Session {
                 None
             }
         };
-        self.answers.push(Answer { guard: Guard::Command(done.text), speaks });
+        self.asked.answers.push(Answer { guard: Guard::Command(done.text), speaks });
     }
 
     fn pass_answers_on(&mut self) {
-        if !self.shells.guards_run() {
-            let answers = std::mem::take(&mut self.answers);
+        if !self.asked.shells.guards_run() {
+            let answers = std::mem::take(&mut self.asked.answers);
             self.observe(&Observation::Answered(answers));
         }
     }
@@ -221,7 +221,7 @@ impl Session {
     /// Looks after the shell commands that run beside the command.
     pub(super) fn mind_shells(&mut self) {
         let mut asked = false;
-        for done in self.shells.ended(self.clock.now()) {
+        for done in self.asked.shells.ended(self.clock.now()) {
             match done.purpose {
                 Purpose::Guard => {
                     asked = true;
@@ -230,7 +230,7 @@ impl Session {
                 Purpose::Step => self.report(&Event::Ran { shell: done.text, status: done.status }),
             }
         }
-        self.shells.bury_others(self.monitor.pid);
+        self.asked.shells.bury_others(self.command.monitor.pid);
         if asked {
             self.pass_answers_on();
         }
@@ -238,7 +238,7 @@ impl Session {
 
     fn run_shell(&mut self, shell: &str) {
         let now = self.clock.now();
-        if let Err(done) = self.shells.start(now, shell, Purpose::Step, &self.variables()) {
+        if let Err(done) = self.asked.shells.start(now, shell, Purpose::Step, &self.variables()) {
             self.report(&Event::Ran { shell: done.text, status: done.status });
         }
     }
@@ -246,13 +246,13 @@ impl Session {
     fn signal_tree(&mut self, signal: Signal, reason: Reason) {
         self.sketch_before_signal();
         // Should somebody have stopped it: nobody else can tell us of the end.
-        let _ = signals::send(self.monitor.pid, Signal::CONT);
-        let processes = tree::descendants(self.monitor.pid).map_or(1, |tree| tree.len());
-        if processes == 0 && self.ended.is_some() {
+        let _ = signals::send(self.command.monitor.pid, Signal::CONT);
+        let processes = tree::descendants(self.command.monitor.pid).map_or(1, |tree| tree.len());
+        if processes == 0 && self.fate.ended.is_some() {
             // There is nobody left to signal. A tree that only cannot be seen is told of.
             return;
         }
-        let refused = tree::signal_all(self.monitor.pid, self.target(), signal);
+        let refused = tree::signal_all(self.command.monitor.pid, self.command.target(), signal);
         let refused = refused.iter().map(ToString::to_string).collect();
         self.report(&Event::Signaled { signal, reason, processes, refused });
     }

@@ -118,11 +118,11 @@ fn spelled_out(text: &str, cols: usize) -> String {
 
 impl Session {
     pub(super) fn open_prompt(&mut self, about: Reason, evidence: &str) {
-        if !self.terminal.as_ref().is_some_and(Terminal::is_raw) {
+        if !self.outer.terminal.as_ref().is_some_and(Terminal::is_raw) {
             // In a pipeline we have left the terminal to the others so far.
             self.come_to_front();
         }
-        if !self.terminal.as_ref().is_some_and(Terminal::is_raw) {
+        if !self.outer.terminal.as_ref().is_some_and(Terminal::is_raw) {
             return;
         }
         let question = format!("{}: {}", about.meaning(), plain(evidence));
@@ -132,9 +132,9 @@ impl Session {
 
     /// Shows a prompt that has waited for this, if it now can be.
     pub(super) fn show_prompt(&mut self) {
-        let (now, over_drawing) = (self.clock.now(), self.modes.is_alternate());
+        let (now, over_drawing) = (self.clock.now(), self.flow.modes.is_alternate());
         let Some(prompt) = self.prompt.as_mut().filter(|prompt| !prompt.shown) else { return };
-        if !self.modes.is_between_sequences() {
+        if !self.flow.modes.is_between_sequences() {
             return;
         }
         (prompt.opened, prompt.over_drawing, prompt.shown) = (now, over_drawing, true);
@@ -161,7 +161,7 @@ impl Session {
     /// The keys of the person who answers.
     pub(super) fn answer_prompt(&mut self, keys: &[u8]) {
         let now = self.clock.now();
-        if self.terminal.as_ref().and_then(Terminal::found).is_some_and(|found| is_signal(found, keys)) {
+        if self.outer.terminal.as_ref().and_then(Terminal::found).is_some_and(|found| is_signal(found, keys)) {
             // As everywhere: they are for the command, which is seen again.
             self.close_prompt();
             return self.pass_keys(keys);
@@ -208,15 +208,15 @@ impl Session {
     }
 
     pub(super) fn screen_size(&self) -> (usize, usize) {
-        let size = self.terminal.as_ref().and_then(Terminal::size);
+        let size = self.outer.terminal.as_ref().and_then(Terminal::size);
         let size = size.map_or(Size::ASSUMED, |size| Size { cols: size.cols, rows: size.rows });
         let Size { cols, rows } = size.drawn();
         (cols.into(), rows.into())
     }
 
     fn show(&mut self, bytes: &[u8]) {
-        if let Some(screen) = self.screen {
-            self.sinks[screen].take(bytes);
+        if let Some(screen) = self.outer.screen {
+            self.flow.sinks[screen].take(bytes);
         }
     }
 }

@@ -45,10 +45,10 @@ impl Watched {
 impl Session {
     /// Whether what the command prints there has to wait.
     pub(super) fn is_held(&self, source: &Source) -> bool {
-        let covered = self.prompt.as_ref().is_some_and(Prompt::is_shown) && self.screen == Some(source.sink);
+        let covered = self.prompt.as_ref().is_some_and(Prompt::is_shown) && self.outer.screen == Some(source.sink);
         // Whoever works on what it got is not given more: it and the command take turns best like that. But what the
         // command prints while its reader has paused is to be seen.
-        let sink = &self.sinks[source.sink];
+        let sink = &self.flow.sinks[source.sink];
         covered || sink.is_busy() || !sink.has_room()
     }
 
@@ -61,34 +61,34 @@ impl Session {
             fds.push(PollFd::new(fd, flags));
         };
         watch(Watched::Signals, self.signals.as_fd(), input);
-        watch(Watched::Link, self.monitor.link.as_fd(), input);
-        if let Some(pty) = &self.pty {
-            if self.keyboard.is_behind() {
+        watch(Watched::Link, self.command.monitor.link.as_fd(), input);
+        if let Some(pty) = &self.inner.pty {
+            if self.inner.keyboard.is_behind() {
                 watch(Watched::Keyboard, pty.as_fd(), output);
             }
-            if self.keyboard.has_room() {
-                if let Some(terminal) = self.terminal.as_ref().filter(|terminal| terminal.is_raw()) {
+            if self.inner.keyboard.has_room() {
+                if let Some(terminal) = self.outer.terminal.as_ref().filter(|terminal| terminal.is_raw()) {
                     watch(Watched::Terminal, terminal.as_fd(), input);
                 }
-                if self.type_stdin {
+                if self.inner.type_stdin {
                     watch(Watched::Stdin, STANDARD[0], input);
                 }
             }
         }
-        for (index, source) in self.sources.iter().enumerate() {
-            if let (Some(fd), false) = (source.fd(self.pty.as_ref()), self.is_held(source)) {
+        for (index, source) in self.flow.sources.iter().enumerate() {
+            if let (Some(fd), false) = (source.fd(self.inner.pty.as_ref()), self.is_held(source)) {
                 watch(Watched::Source(index), fd, input);
             }
         }
-        for (index, sink) in self.sinks.iter().enumerate() {
+        for (index, sink) in self.flow.sinks.iter().enumerate() {
             if let (Some(fd), true) = (sink.fd(), sink.is_behind()) {
                 watch(Watched::Sink(index), fd, output);
             }
         }
-        for fd in self.records.behind() {
+        for fd in self.teller.records.behind() {
             watch(Watched::Records, fd, output);
         }
-        for (which, fd, flags) in self.records.control.iter().flat_map(Server::watched) {
+        for (which, fd, flags) in self.teller.records.control.iter().flat_map(Server::watched) {
             watch(Watched::Control(which), fd, flags);
         }
         // Rounded up: a wake-up before the deadline would only have to wait again.

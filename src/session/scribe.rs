@@ -127,14 +127,14 @@ impl Session {
     pub(super) fn note(&mut self, event: &Event) {
         match event {
             Event::StateChanged { to: State::Quiet, .. } => {
-                let (now, root) = (self.clock.now(), self.monitor.pid);
-                if let Some(scribe) = self.records.scribe() {
+                let (now, root) = (self.clock.now(), self.command.monitor.pid);
+                if let Some(scribe) = self.teller.records.scribe() {
                     scribe.usage = look::usage(now, root);
                 }
             }
             Event::StateChanged { to, .. } if is_wrong(*to) => {
                 self.sketch(Occasion::Verdict);
-                if let Some(scribe) = self.records.scribe() {
+                if let Some(scribe) = self.teller.records.scribe() {
                     scribe.before_signal = false;
                 }
             }
@@ -144,24 +144,24 @@ impl Session {
 
     /// The same before a signal, of which a program may clear its screen and leave.
     pub(super) fn sketch_before_signal(&mut self) {
-        if self.records.scribe().is_some_and(|scribe| !std::mem::replace(&mut scribe.before_signal, true)) {
+        if self.teller.records.scribe().is_some_and(|scribe| !std::mem::replace(&mut scribe.before_signal, true)) {
             self.sketch(Occasion::Signal);
         }
     }
 
     /// The same at the end, where nothing is wrong.
     pub(super) fn sketch_the_end(&mut self) {
-        let by_itself = self.reason.is_none();
-        if self.records.scribe().is_some_and(|scribe| scribe.scene.is_none() || scribe.stale && by_itself) {
+        let by_itself = self.fate.reason.is_none();
+        if self.teller.records.scribe().is_some_and(|scribe| scribe.scene.is_none() || scribe.stale && by_itself) {
             self.sketch(Occasion::End);
         }
     }
 
     fn sketch(&mut self, taken: Occasion) {
-        let Some(scribe) = self.records.scribe() else { return };
+        let Some(scribe) = self.teller.records.scribe() else { return };
         let now = self.clock.now();
-        let device = self.pty.as_ref().and_then(Pty::device);
-        let seen = look::processes(now, self.monitor.pid, device, scribe.usage.as_ref());
+        let device = self.inner.pty.as_ref().and_then(Pty::device);
+        let seen = look::processes(now, self.command.monitor.pid, device, scribe.usage.as_ref());
         let (processes, left_out) = seen.map_or((None, 0), |(processes, more)| (Some(processes), more));
         let picture = if taken == Occasion::End { self.watcher.last_picture() } else { self.watcher.picture() };
         let elapsed = scribe.launched + now.since_start();

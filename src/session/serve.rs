@@ -10,7 +10,7 @@ use crate::watch::{Moment, Observation, Order, Policy};
 impl Session {
     /// Answers whatever was asked.
     pub(super) fn serve(&mut self) {
-        while let Some((guest, request)) = self.records.control.as_mut().and_then(Server::next_request) {
+        while let Some((guest, request)) = self.teller.records.control.as_mut().and_then(Server::next_request) {
             if let (Request::Nudge(text), None) = (&request, self.refusal(&request)) {
                 // It is answered by the event, which may come before this returns.
                 self.reply(guest, &request, Answer::Later);
@@ -24,7 +24,7 @@ impl Session {
     }
 
     fn reply(&mut self, guest: u64, request: &Request, answer: Answer) {
-        if let Some(control) = &mut self.records.control {
+        if let Some(control) = &mut self.teller.records.control {
             control.answer(guest, request, answer);
         }
     }
@@ -50,35 +50,35 @@ impl Session {
     /// Why this cannot be done now, if so.
     fn refusal(&self, request: &Request) -> Option<String> {
         let order = order(request)?;
-        if self.ended.is_some() {
+        if self.fate.ended.is_some() {
             return Some("the command has ended".to_owned());
         }
-        if matches!(order, Order::Nudge(_)) && !(self.reads_pty && self.pty.is_some()) {
+        if matches!(order, Order::Nudge(_)) && !(self.inner.reads_pty && self.inner.pty.is_some()) {
             return Some("the command does not read from its terminal; start it with --stdin pty".to_owned());
         }
         self.watcher.refusal(&order)
     }
 
     fn stats(&mut self, now: Moment) -> Stats {
-        let ending = self.reason.or_else(|| self.watcher.ending_reason());
+        let ending = self.fate.reason.or_else(|| self.watcher.ending_reason());
         Stats {
             state: self.watcher.state().to_string(),
             evidence: self.watcher.evidence(now),
             ending: ending.map(|reason| reason.name().to_owned()),
             since_activity: milliseconds(self.watcher.since_activity(now)),
             loop_suspicion: self.watcher.loop_suspicion(now),
-            attended: self.attended,
+            attended: self.outer.attended,
             limits: limits(self.watcher.policy(), now),
-            tasks: self.records.tasks(),
-            ..self.records.tally.stats()
+            tasks: self.teller.records.tasks(),
+            ..self.teller.records.tally.stats()
         }
     }
 
     /// The progress is told while somebody listens.
     fn follow_progress(&mut self) {
-        match (self.progress, self.progress_every.filter(|_| self.records.are_followed())) {
-            (None, Some(every)) => self.progress = Some((every, self.clock.now() + every)),
-            (Some(_), None) => self.progress = None,
+        match (self.teller.progress, self.teller.progress_every.filter(|_| self.teller.records.are_followed())) {
+            (None, Some(every)) => self.teller.progress = Some((every, self.clock.now() + every)),
+            (Some(_), None) => self.teller.progress = None,
             _ => {}
         }
     }

@@ -12,30 +12,32 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::termios::Termios;
 use portable_pty::PtySize;
 
+use super::asked::Asked;
 use super::clock::Clock;
-use super::dismissal::Dismissal;
+use super::command::Command;
 use super::environment::Environment;
+use super::fate::Fate;
+use super::flow::Flow;
 use super::gaps::Gaps;
-use super::guards::Guards;
 use super::heartbeat::Heartbeat;
+use super::inner::Inner;
 use super::link::News;
-use super::modes::Modes;
 use super::monitor::{Interruption, Monitor};
 use super::notes::{Notes, Tone};
+use super::outer::Outer;
 use super::place::Place;
 use super::prompt::Drawn;
 use super::pty::Pty;
-use super::queries::Queries;
 use super::records::Records;
 use super::relaunch::Time;
-use super::relay::{Keyboard, Kind, Passed, Source};
+use super::relay::{Kind, Source};
 use super::scribe::LINES_ABOVE;
-use super::shell::Shells;
 use super::signals::Signals;
 use super::sink::Sink;
 use super::spawn::{Given, Launch};
 use super::streams::{Input, Output, Plan};
 use super::surroundings::{Own, Surroundings};
+use super::teller::Teller;
 use super::terminal::{STANDARD, Terminal, replace_standard_streams};
 use super::{Session, inherited, signals, tree, typeahead};
 use crate::config::{Config, Say};
@@ -234,11 +236,11 @@ impl Session {
             || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Terminal | Own::OtherTerminal));
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
         let mut session = Self::around(config, launched, signals, time, records);
-        session.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
-        session.report(&Event::Started { command: words, pid: session.child });
-        session.set_attended(session.has_person && in_front);
+        session.teller.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
+        session.report(&Event::Started { command: words, pid: session.command.child });
+        session.set_attended(session.outer.has_person && in_front);
         session.share_output();
-        if let Err(why) = session.records.listen() {
+        if let Err(why) = session.teller.records.listen() {
             session.tell(Say::Everything, Tone::Remark, &format!("no control socket: {why}"));
         }
         Ok(session)
@@ -253,6 +255,7 @@ impl Session {
         let Ground { own, plan, size, .. } = ground;
         Box::new(Self {
             clock: Clock::start(),
+            gaps: Gaps::new(Clock::suspended()),
             watcher: Watcher::new(Policy {
                 size: Size { cols: size.cols, rows: size.rows },
                 timeout: time.limit,
@@ -265,53 +268,38 @@ impl Session {
                 ..config.policy.clone()
             }),
             signals,
-            monitor,
-            child,
-            group,
-            place,
-            screen: ground.terminal.as_ref().map(|_| 0),
-            pty: ground.pty,
-            slave: ground.slave,
-            terminal: ground.terminal,
-            on_demand: plan.on_demand,
-            fronted: None,
-            shared: plan.shared,
-            strange_settings: !ground.in_front,
-            type_stdin: plan.type_stdin,
-            fixed_size: config.size.is_some(),
-            sources,
-            sinks,
-            keyboard: Keyboard::default(),
-            literal: false,
-            modes: Modes::default(),
-            queries: Queries::default(),
-            has_person: own.stdin == Own::Terminal,
-            attended: false,
-            guards: Guards::default(),
-            shells: Shells::default(),
-            answers: Vec::new(),
-            notes: Notes::new(config.say),
-            progress_every: config.progress_every,
-            progress: records.progress_every(config).map(|every| (every, Moment::START + every)),
-            heartbeat: config.heartbeat.map(Heartbeat::new),
-            reads_pty: plan.stdin == Input::Pty,
-            records: std::mem::take(records),
-            files,
+            command: Command { monitor, child, group, place },
+            inner: Inner {
+                pty: ground.pty,
+                slave: ground.slave,
+                reads_pty: plan.stdin == Input::Pty,
+                type_stdin: plan.type_stdin,
+                ..Inner::default()
+            },
+            outer: Outer {
+                screen: ground.terminal.as_ref().map(|_| 0),
+                terminal: ground.terminal,
+                on_demand: plan.on_demand,
+                shared: plan.shared,
+                strange_settings: !ground.in_front,
+                fixed_size: config.size.is_some(),
+                has_person: own.stdin == Own::Terminal,
+                ..Outer::default()
+            },
+            flow: Flow { sources, sinks, files, ..Flow::default() },
+            asked: Asked::default(),
+            teller: Teller {
+                notes: Notes::new(config.say),
+                progress_every: config.progress_every,
+                progress: records.progress_every(config).map(|every| (every, Moment::START + every)),
+                heartbeat: config.heartbeat.map(Heartbeat::new),
+                records: std::mem::take(records),
+            },
             prompt: None,
             drawn: config.prompts().then(Drawn::default),
-            ended: None,
-            reason: None,
-            kills: config.policy.ending.kill_after.is_some(),
-            dismissal: Dismissal::default(),
-            last_word: false,
-            patience: None,
-            give_up: false,
-            gaps: Gaps::new(Clock::suspended()),
-            finished: false,
+            fate: Fate { kills: config.policy.ending.kill_after.is_some(), ..Fate::default() },
             queue: VecDeque::new(),
             performing: false,
-            typed: Vec::new(),
-            passed: Passed::default(),
         })
     }
 }

@@ -11,7 +11,7 @@ use super::{Observation, Session, job, terminal};
 impl Session {
     /// What the person typed.
     pub(super) fn read_terminal(&mut self) {
-        let (Some(terminal), true) = (&self.terminal, self.pty.is_some()) else { return };
+        let (Some(terminal), true) = (&self.outer.terminal, self.inner.pty.is_some()) else { return };
         if !terminal.is_raw() {
             // Given up in this very turn: what is typed now is for somebody else.
             return;
@@ -54,28 +54,28 @@ impl Session {
             self.type_in(typed);
         }
         // Once they have their echo.
-        self.typed.extend_from_slice(typed);
+        self.inner.typed.extend_from_slice(typed);
     }
 
     fn type_in(&mut self, typed: &[u8]) {
-        if let Some(pty) = &self.pty {
-            self.keyboard.enter(pty.as_fd(), typed);
+        if let Some(pty) = &self.inner.pty {
+            self.inner.keyboard.enter(pty.as_fd(), typed);
         }
     }
 
     /// Passes on to others what these keys mean to more than the command.
     fn notice_signals(&mut self, typed: &[u8]) {
-        let Some(pty) = &self.pty else { return };
-        let signals = job::signals_typed(pty, self.group, typed, &mut self.literal);
+        let Some(pty) = &self.inner.pty else { return };
+        let signals = job::signals_typed(pty, self.command.group, typed, &mut self.inner.literal);
         for signal in &signals {
-            self.dismissal.told(*signal, self.clock.now());
+            self.fate.dismissal.told(*signal, self.clock.now());
         }
         self.spread(&signals);
     }
 
     /// Looks at what the person typed a moment ago.
     pub(super) fn understand_typed(&mut self) {
-        let mut typed = std::mem::take(&mut self.typed);
+        let mut typed = std::mem::take(&mut self.inner.typed);
         if !typed.is_empty() {
             if is_text(&typed) {
                 self.notice_signals(&typed);
@@ -83,41 +83,41 @@ impl Session {
             self.observe(&Observation::Typed(&typed));
             typed.clear();
         }
-        self.typed = typed;
+        self.inner.typed = typed;
     }
 
     /// Our own standard input, typed into the command's terminal.
     pub(super) fn read_stdin(&mut self) {
-        let Some(pty) = &self.pty else { return };
+        let Some(pty) = &self.inner.pty else { return };
         let mut buffer = [0; 4096];
         match nix::unistd::read(terminal::STANDARD[0], &mut buffer) {
             Err(Errno::EAGAIN | Errno::EINTR) => {}
             Ok(0) | Err(_) => {
-                self.type_stdin = false;
+                self.inner.type_stdin = false;
                 // Twice: the first ends a line that was not finished.
                 self.type_end(2);
             }
-            Ok(count) => self.keyboard.enter(pty.as_fd(), &buffer[..count]),
+            Ok(count) => self.inner.keyboard.enter(pty.as_fd(), &buffer[..count]),
         }
     }
 
     /// Types the key that stands for the end of the input, so many times.
     fn type_end(&mut self, times: usize) {
-        if let Some(pty) = &self.pty
+        if let Some(pty) = &self.inner.pty
             && let Ok(settings) = pty.settings()
         {
             let end = settings.control_chars[Key::VEOF as usize];
-            self.keyboard.enter(pty.as_fd(), &[end].repeat(times));
+            self.inner.keyboard.enter(pty.as_fd(), &[end].repeat(times));
         }
     }
 
     /// Answers questions to a terminal that is not there.
     pub(super) fn answer(&mut self, bytes: &[u8]) {
         let watcher = &mut self.watcher;
-        let answers = self.queries.answer(bytes, || watcher.cursor());
+        let answers = self.inner.queries.answer(bytes, || watcher.cursor());
         // Whoever asks without end and reads no answer gets no more of them.
-        if let (Some(pty), false, true) = (&self.pty, answers.is_empty(), self.keyboard.has_room()) {
-            self.keyboard.enter(pty.as_fd(), &answers);
+        if let (Some(pty), false, true) = (&self.inner.pty, answers.is_empty(), self.inner.keyboard.has_room()) {
+            self.inner.keyboard.enter(pty.as_fd(), &answers);
         }
     }
 }

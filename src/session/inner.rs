@@ -1,0 +1,28 @@
+//! The command's terminal, and what is typed into it.
+
+use std::os::fd::OwnedFd;
+
+use super::pty::Pty;
+use super::queries::Queries;
+use super::relay::Keyboard;
+
+/// The command's terminal.
+#[derive(Default)]
+pub(super) struct Inner {
+    /// Our side of it; none if the command has none, or after ours was hung up.
+    pub(super) pty: Option<Pty>,
+    /// The command's side of it, to see what it has left unread.
+    pub(super) slave: Option<OwnedFd>,
+    /// The command reads from it: something can be typed.
+    pub(super) reads_pty: bool,
+    /// Our own standard input is to be typed.
+    pub(super) type_stdin: bool,
+    /// What is on its way.
+    pub(super) keyboard: Keyboard,
+    /// The key that was typed last takes the next one for what it is.
+    pub(super) literal: bool,
+    /// Keys that were passed on and not looked at yet.
+    pub(super) typed: Vec<u8>,
+    /// What the command asks of a terminal that is not there.
+    pub(super) queries: Queries,
+}
