@@ -4,10 +4,12 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollFlags;
 
 use super::link::Order;
 use super::notes::Tone;
+use super::pollset::{PollSet, Waited};
+use super::ready::Watched;
 use super::records::Records;
 use super::setup::bury;
 use super::signals::{Origin, Signals};
@@ -140,27 +142,32 @@ impl Session {
     /// the limit on the whole. Meanwhile clients are answered.
     fn wait_for(&mut self, sink: usize) -> bool {
         let Some(fd) = self.flow.sinks[sink].fd() else { return false };
-        let clients: Vec<_> = self.teller.records.control.iter().flat_map(Server::watched).collect();
-        let mut fds = vec![PollFd::new(fd, PollFlags::POLLOUT), PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
-        fds.extend(clients.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)));
-        let polled = poll(&mut fds, self.left());
-        if polled == Ok(0) {
+        let mut set = PollSet::new();
+        set.add(Watched::Sink(sink), fd, PollFlags::POLLOUT);
+        set.add(Watched::Signals, self.signals.as_fd(), PollFlags::POLLIN);
+        for (which, fd, flags) in self.teller.records.control.iter().flat_map(Server::watched) {
+            set.add(Watched::Control(which), fd, flags);
+        }
+        let Waited::Ready(ready) = set.wait(self.left()) else {
             if self.fate.reason.is_none() && !self.fate.give_up && !self.was_killed() {
                 self.fate.reason = Some(Reason::Timeout);
             }
             self.fate.give_up = true;
             return false;
-        }
-        let takes = polled.is_ok() && fds[0].any().unwrap_or(false);
-        let signalled = polled.is_ok() && fds[1].any().unwrap_or(false);
-        let asked = fds[2..].iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
-        let asked: Vec<_> = clients.iter().map(|(which, ..)| *which).zip(asked).collect();
-        if let Some(control) = self.teller.records.control.as_mut().filter(|_| polled.is_ok()) {
-            for (which, events) in asked.into_iter().filter(|(_, events)| !events.is_empty()) {
-                control.attend(which, events);
+        };
+        let (mut takes, mut signalled) = (false, false);
+        for (what, events) in ready {
+            match what {
+                Watched::Sink(_) => takes = true,
+                Watched::Control(which) => {
+                    if let Some(control) = &mut self.teller.records.control {
+                        control.attend(which, events);
+                    }
+                }
+                _ => signalled = true,
             }
-            self.serve();
         }
+        self.serve();
         if signalled && let Some((signal, _)) = self.signals.arrived().into_iter().find(|(signal, _)| signal.ends()) {
             self.fate.ended = Some(Status::Signal(signal));
             self.fate.give_up = true;
@@ -181,7 +188,7 @@ impl Session {
     }
 
     /// How long a reader may still take that has stopped. What we have ended does not wait for it long.
-    fn left(&self) -> PollTimeout {
+    fn left(&self) -> Option<Duration> {
         let now = self.clock.now();
         let until = match (self.fate.reason, self.fate.give_up) {
             (_, true) => Some(now),
@@ -193,8 +200,7 @@ impl Session {
                 policy.timeout.filter(|_| policy.ladders.timeout_ends()).map(|limit| policy.due(limit))
             }
         };
-        let left = |until: Moment| PollTimeout::try_from(until.since(now)).unwrap_or(PollTimeout::MAX);
-        until.map_or(PollTimeout::NONE, left)
+        until.map(|until| until.since(now))
     }
 
     /// What of the output could not be written, in words. The command need not know: without us it would have been told

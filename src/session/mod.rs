@@ -42,6 +42,7 @@ mod passing;
 mod pause;
 mod perform;
 mod place;
+mod pollset;
 mod prompt;
 mod pty;
 mod queries;

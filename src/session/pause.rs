@@ -4,10 +4,12 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollFlags;
 
 use super::clock::Clock;
 use super::place;
+use super::pollset::PollSet;
+use super::ready::Watched;
 use super::records::Records;
 use super::signals::{Signals, send};
 use crate::control::{Answer, Request, Server, TRY_AGAIN};
@@ -55,16 +57,16 @@ pub fn pause(
         // A service manager is to know that all is well.
         records.pause();
         let wait = records.longest_pause().map_or(wait, |longest| longest.min(wait));
-        let timeout = PollTimeout::try_from(wait.as_millis().min(60_000) as i32 + 1).unwrap_or(PollTimeout::MAX);
-        let watched: Vec<_> = records.control.iter().flat_map(Server::watched).collect();
-        let mut fds = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
-        fds.extend(watched.iter().map(|(_, fd, flags)| PollFd::new(*fd, *flags)));
+        let mut set = PollSet::new();
+        set.add(Watched::Signals, signals.as_fd(), PollFlags::POLLIN);
+        for (which, fd, flags) in records.control.iter().flat_map(Server::watched) {
+            set.add(Watched::Control(which), fd, flags);
+        }
         // Readers of the records catch up.
-        fds.extend(records.behind().map(|fd| PollFd::new(fd, PollFlags::POLLOUT)));
-        // An interrupted wait is only shorter.
-        let _ = poll(&mut fds, timeout);
-        let ready = fds[1..=watched.len()].iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty()));
-        let ready: Vec<_> = watched.iter().map(|(which, ..)| *which).zip(ready).collect();
+        for fd in records.behind() {
+            set.add(Watched::Records, fd, PollFlags::POLLOUT);
+        }
+        let ready = set.wait(Some(wait)).ready();
         let arrived = signals.arrived();
         if let Some((signal, _)) = arrived.iter().find(|(signal, _)| signal.ends()) {
             break Paused::Signal(*signal);
@@ -79,8 +81,10 @@ pub fn pause(
         }
         if let Some(control) = &mut records.control {
             control.wake();
-            for (which, events) in ready.into_iter().filter(|(_, events)| !events.is_empty()) {
-                control.attend(which, events);
+            for (what, events) in ready {
+                if let Watched::Control(which) = what {
+                    control.attend(which, events);
+                }
             }
         }
         let passed = clock.now().since_start();

@@ -1,12 +1,12 @@
-//! The one place where we wait: for whatever is ready first, or for the next deadline.
+//! Where a run waits: for whatever is ready first, or for the next deadline.
 
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::PollFlags;
 
 use super::Session;
+use super::pollset::PollSet;
 use super::prompt::Prompt;
 use super::relay::Source;
 use super::terminal::STANDARD;
@@ -55,59 +55,38 @@ impl Session {
     /// Waits until something is there to do, at most this long.
     pub(super) fn wait(&self, timeout: Option<Duration>) -> Vec<(Watched, PollFlags)> {
         let (input, output) = (PollFlags::POLLIN, PollFlags::POLLOUT);
-        let (mut names, mut fds) = (Vec::with_capacity(8), Vec::with_capacity(8));
-        let mut watch = |what, fd, flags| {
-            names.push(what);
-            fds.push(PollFd::new(fd, flags));
-        };
-        watch(Watched::Signals, self.signals.as_fd(), input);
-        watch(Watched::Link, self.command.monitor.link.as_fd(), input);
+        let mut set = PollSet::new();
+        set.add(Watched::Signals, self.signals.as_fd(), input);
+        set.add(Watched::Link, self.command.monitor.link.as_fd(), input);
         if let Some(pty) = &self.inner.pty {
             if self.inner.keyboard.is_behind() {
-                watch(Watched::Keyboard, pty.as_fd(), output);
+                set.add(Watched::Keyboard, pty.as_fd(), output);
             }
             if self.inner.keyboard.has_room() {
                 if let Some(terminal) = self.outer.terminal.as_ref().filter(|terminal| terminal.is_raw()) {
-                    watch(Watched::Terminal, terminal.as_fd(), input);
+                    set.add(Watched::Terminal, terminal.as_fd(), input);
                 }
                 if self.inner.type_stdin {
-                    watch(Watched::Stdin, STANDARD[0], input);
+                    set.add(Watched::Stdin, STANDARD[0], input);
                 }
             }
         }
         for (index, source) in self.flow.sources.iter().enumerate() {
             if let (Some(fd), false) = (source.fd(self.inner.pty.as_ref()), self.is_held(source)) {
-                watch(Watched::Source(index), fd, input);
+                set.add(Watched::Source(index), fd, input);
             }
         }
         for (index, sink) in self.flow.sinks.iter().enumerate() {
             if let (Some(fd), true) = (sink.fd(), sink.is_behind()) {
-                watch(Watched::Sink(index), fd, output);
+                set.add(Watched::Sink(index), fd, output);
             }
         }
         for fd in self.teller.records.behind() {
-            watch(Watched::Records, fd, output);
+            set.add(Watched::Records, fd, output);
         }
         for (which, fd, flags) in self.teller.records.control.iter().flat_map(Server::watched) {
-            watch(Watched::Control(which), fd, flags);
+            set.add(Watched::Control(which), fd, flags);
         }
-        // Rounded up: a wake-up before the deadline would only have to wait again.
-        let mut timeout = timeout.map_or(PollTimeout::NONE, |timeout| {
-            let whole = timeout.saturating_add(Duration::from_micros(999)).as_millis();
-            i32::try_from(whole).ok().and_then(|whole| PollTimeout::try_from(whole).ok()).unwrap_or(PollTimeout::MAX)
-        });
-        // After a signal its pipe is ready: to be seen now, before anything is concluded from how late it is.
-        while let Err(error) = poll(&mut fds, timeout) {
-            if error != Errno::EINTR {
-                // Out of memory for the moment.
-                return Vec::new();
-            }
-            timeout = PollTimeout::ZERO;
-        }
-        names
-            .into_iter()
-            .zip(fds)
-            .filter_map(|(name, fd)| fd.revents().filter(|events| !events.is_empty()).map(|events| (name, events)))
-            .collect()
+        set.wait(timeout).ready()
     }
 }
