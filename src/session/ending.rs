@@ -1,5 +1,6 @@
 //! The end of a run: nothing is lost, nothing stays behind, and the terminal is as it was.
 
+use std::collections::VecDeque;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use super::ready::Watched;
 use super::records::Records;
 use super::setup::bury;
 use super::signals::{Origin, Signals};
-use super::{Outcome, Session, Status, tree, typeahead};
+use super::terminal::Terminal;
+use super::{Outcome, Session, Status, place, signals, tree, typeahead};
 use crate::config::{Exit, Say};
 use crate::control::Server;
 use crate::exit::Reason;
@@ -27,6 +29,17 @@ const MOST_LEFT: u64 = 2 * 1024 * 1024;
 /// How long killed processes may take to disappear before they are reported as staying, and readers of what we have ended
 /// to take anything.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What has come of the signals that arrived in a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Heeded {
+    /// Nothing.
+    Nothing,
+    /// We were stopped, and go on.
+    Stop,
+    /// It is over.
+    End,
+}
 
 /// What is left of a session.
 pub struct End {
@@ -46,12 +59,17 @@ impl Session {
         let Some(_) = self.fate.ended else { return false };
         match self.fate.reason {
             None | Some(Reason::Error) => true,
-            Some(_) => self.watcher.is_exhausted() || self.rest().is_empty(),
+            Some(_) => self.watcher.is_exhausted() || self.is_nobody_left(),
         }
     }
 
-    fn rest(&self) -> Vec<tree::Process> {
-        tree::descendants(self.command.monitor.pid).unwrap_or_default()
+    /// Whoever is left of the tree; none where that cannot be seen.
+    fn rest(&self) -> Option<Vec<tree::Process>> {
+        tree::descendants(self.command.monitor.pid)
+    }
+
+    fn is_nobody_left(&self) -> bool {
+        self.rest().map_or_else(|| !signals::is_there(self.command.target()), |rest| rest.is_empty())
     }
 
     /// Passes on the last bytes, ends what has to end, and puts everything back.
@@ -148,14 +166,21 @@ impl Session {
         for (which, fd, flags) in self.teller.records.control.iter().flat_map(Server::watched) {
             set.add(Watched::Control(which), fd, flags);
         }
-        let Waited::Ready(ready) = set.wait(self.left()) else {
+        let waited = set.wait(self.left());
+        // First: time in which we were stopped is not over.
+        match self.heed_signals() {
+            Heeded::End => return false,
+            Heeded::Stop => return true,
+            Heeded::Nothing => {}
+        }
+        let Waited::Ready(ready) = waited else {
             if self.fate.reason.is_none() && !self.fate.give_up && !self.was_killed() {
                 self.fate.reason = Some(Reason::Timeout);
             }
             self.fate.give_up = true;
             return false;
         };
-        let (mut takes, mut signalled) = (false, false);
+        let mut takes = false;
         for (what, events) in ready {
             match what {
                 Watched::Sink(_) => takes = true,
@@ -164,22 +189,46 @@ impl Session {
                         control.attend(which, events);
                     }
                 }
-                _ => signalled = true,
+                _ => {}
             }
         }
         self.serve();
-        if signalled && let Some((signal, _)) = self.signals.arrived().into_iter().find(|(signal, _)| signal.ends()) {
-            self.fate.ended = Some(Status::Signal(signal));
-            self.fate.give_up = true;
-            self.fate.last_word = true;
-            return false;
-        }
         self.flow.sinks[sink].flush();
         self.turn_output(sink);
         // Whoever takes something, however slowly, gets its time anew; whoever only asks does not give it any.
         let until = self.clock.now() + PATIENCE;
         self.fate.patience = if takes { Some(until) } else { self.fate.patience.or(Some(until)) };
         self.flow.sinks[sink].broken().is_none()
+    }
+
+    /// Hears what has arrived while a reader was waited for.
+    fn heed_signals(&mut self) -> Heeded {
+        let mut heeded = Heeded::Nothing;
+        let mut arrived = VecDeque::from(self.signals.arrived());
+        while let Some((signal, origin)) = arrived.pop_front() {
+            match signal {
+                signal if signal.ends() => {
+                    self.fate.ended = Some(Status::Signal(signal));
+                    self.fate.give_up = true;
+                    self.fate.last_word = true;
+                    return Heeded::End;
+                }
+                Signal::CHLD => self.command.monitor.keep_awake(),
+                Signal::CONT if heeded == Heeded::Nothing => {
+                    self.leave_out_stop();
+                    heeded = Heeded::Stop;
+                }
+                signal if signal.stops() && origin != Origin::Own && !place::is_orphaned() => {
+                    let was_raw = self.outer.terminal.as_ref().is_some_and(Terminal::is_raw);
+                    arrived.extend(self.stand_still(signal));
+                    self.take_place_again(was_raw);
+                    heeded = Heeded::Stop;
+                }
+                _ => {}
+            }
+        }
+        self.gaps.alive = self.clock.now();
+        heeded
     }
 
     /// Whether a signal that told it to end did so at once.
@@ -223,30 +272,23 @@ impl Session {
 
     /// Ends whoever of the tree is left, and says who could not be ended.
     fn clear_away(&mut self) {
-        if !self.fate.kills {
-            let rest = self.rest();
-            if !rest.is_empty() {
-                self.tell_rest("left running", &rest);
-            }
-            return;
-        }
         let begun = self.clock.now();
-        loop {
-            let rest = self.rest();
-            if rest.is_empty() {
-                return;
+        while !self.is_nobody_left() {
+            if !self.fate.kills {
+                return self.tell_rest("left running");
             }
             if self.clock.now().since(begun) > PATIENCE {
-                return self.tell_rest("could not be killed and still there", &rest);
+                return self.tell_rest("could not be killed and still there");
             }
             tree::signal_all(self.command.monitor.pid, self.command.target(), Signal::KILL);
             std::thread::sleep(super::RESCAN);
         }
     }
 
-    fn tell_rest(&mut self, what: &str, rest: &[tree::Process]) {
-        let names: Vec<String> = rest.iter().map(ToString::to_string).collect();
-        self.tell(Say::Warnings, Tone::Act, &format!("{what}: {}", names.join(", ")));
+    fn tell_rest(&mut self, what: &str) {
+        let names: Option<Vec<String>> = self.rest().map(|rest| rest.iter().map(ToString::to_string).collect());
+        let who = names.map_or_else(|| "some that cannot be seen".to_owned(), |names| names.join(", "));
+        self.tell(Say::Warnings, Tone::Act, &format!("{what}: {who}"));
     }
 
     /// Whatever the command was in the middle of, what is written to the terminal now is not a part of it.

@@ -11,11 +11,13 @@ const LATE: Duration = Duration::from_secs(5);
 /// A suspension that is shorter than this is none.
 const SUSPENDED: Duration = Duration::from_secs(1);
 
-/// What is known from before we last began to wait.
+/// What is known from before the wait that is under way.
 #[derive(Debug)]
 pub struct Gaps {
-    /// When that was.
-    pub asleep: Moment,
+    /// When the one before it ended: then we ran for certain.
+    pub alive: Moment,
+    /// How long we were stopped since that was last told.
+    pub stopped: Duration,
     /// How long the machine had been suspended by then.
     suspended: Duration,
 }
@@ -32,7 +34,7 @@ pub enum Gap {
 impl Gaps {
     /// Begins, with how long the machine has been suspended so far.
     pub const fn new(suspended: Duration) -> Self {
-        Self { asleep: Moment::START, suspended }
+        Self { alive: Moment::START, stopped: Duration::ZERO, suspended }
     }
 
     /// Whether something was missed in a wait that should have ended at `wake` and did at `now`.
@@ -41,7 +43,7 @@ impl Gaps {
         if slept > SUSPENDED {
             return Some(Gap::Suspended(slept));
         }
-        wake.is_some_and(|wake| now.since(wake) > LATE).then_some(Gap::Missed(self.asleep))
+        wake.is_some_and(|wake| now.since(wake) > LATE).then_some(Gap::Missed(self.alive))
     }
 }
 
@@ -71,7 +73,7 @@ mod tests {
     #[test]
     fn a_process_that_was_not_let_run_has_missed_everything_since_it_went_to_sleep() {
         let mut gaps = Gaps::new(Duration::ZERO);
-        gaps.asleep = at(50);
+        gaps.alive = at(50);
         assert_eq!(gaps.noticed(at(300), Some(at(60)), Duration::ZERO), Some(Gap::Missed(at(50))));
     }
 }

@@ -8,6 +8,7 @@ use super::relay::Keyboard;
 
 /// The command's terminal.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Inner {
     /// Our side of it; none if the command has none, or after ours was hung up.
     pub(super) pty: Option<Pty>,
@@ -17,6 +18,8 @@ pub(super) struct Inner {
     pub(super) reads_pty: bool,
     /// Our own standard input is to be typed.
     pub(super) type_stdin: bool,
+    /// It echoes nothing because we have seen to that.
+    pub(super) is_silenced: bool,
     /// What is on its way.
     pub(super) keyboard: Keyboard,
     /// The key that was typed last takes the next one for what it is.

@@ -11,7 +11,7 @@ use nix::unistd::{Pid, getpgrp, getpid};
 use super::link::Order;
 use super::place::{self, Place};
 use super::pty::Pty;
-use super::signals::{self, Signals};
+use super::signals::{self, Origin, Signals};
 use super::terminal::Terminal;
 use super::{Observation, Session, Signal};
 
@@ -61,7 +61,7 @@ impl Session {
             (self.fate.ended, self.command.place)
         {
             // The monitor has not told us of the command's end, so its process id is its own.
-            let _ = signals::send(-self.command.group, signal);
+            signals::send_to_group(self.command.group, self.command.child, signal);
         }
     }
 
@@ -207,21 +207,31 @@ impl Session {
             return;
         }
         let was_raw = self.outer.terminal.as_ref().is_some_and(Terminal::is_raw);
+        for (signal, origin) in self.stand_still(signal) {
+            self.signalled(signal, origin);
+        }
+        self.take_place_again(was_raw);
+        self.let_continue(true);
+    }
+
+    /// Gives our terminal back and stops, until somebody continues us. Gives the signals that came meanwhile, without the
+    /// one that continued us: what that is for is done by whoever asks for this, and only once.
+    pub(super) fn stand_still(&mut self, signal: Signal) -> Vec<(Signal, Origin)> {
         self.restore_terminal();
         let before = self.clock.now();
         self.stop_ourselves(signal);
         self.clock.rewind_to(before);
-        // The signal that continued us is here as well; what it is for is done now, and only once.
-        for (signal, origin) in self.signals.arrived() {
-            if signal != Signal::CONT {
-                self.signalled(signal, origin);
-            }
-        }
+        // That is done with.
+        Signals::were_continued();
+        self.signals.arrived().into_iter().filter(|(signal, _)| *signal != Signal::CONT).collect()
+    }
+
+    /// Takes our terminal again after a stop, where it is ours.
+    pub(super) fn take_place_again(&mut self, was_raw: bool) {
         let ours = self.outer.terminal.as_ref().is_some_and(Terminal::is_ours);
         if self.inner.pty.is_some() && self.outer.terminal.is_some() {
             if ours && (was_raw || !self.outer.on_demand) { self.come_to_front() } else { self.go_to_back() }
         }
-        self.let_continue(true);
     }
 
     /// Passes on what is there, so that it is shown under the settings it was printed for.
@@ -256,7 +266,9 @@ impl Session {
     /// Somebody continued us from outside. How long we stood still is not known, so nothing is held against the
     /// command.
     pub(super) fn continued(&mut self) {
-        self.skip_to(self.gaps.asleep);
+        self.leave_out_stop();
+        let gap = std::mem::take(&mut self.gaps.stopped);
+        self.observe(&Observation::Gap(gap));
         self.close_prompt();
         self.relay_all();
         if let (Some(terminal), true) = (&self.outer.terminal, self.inner.pty.is_some()) {

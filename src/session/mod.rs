@@ -168,7 +168,6 @@ impl Session {
                 let others = [self.asked.shells.deadline(), progress, beat, self.teller.records.deadline(), door];
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
-            self.gaps.asleep = now;
             let back = self.is_in_back().then(|| now + BACK);
             let half = self.flow.sinks.iter().any(Sink::holds_return);
             let unseen =
@@ -176,6 +175,8 @@ impl Session {
             let busy = self.flow.sinks.iter().any(Sink::is_busy).then(|| now + A_WHILE);
             let ready =
                 self.wait([wake, unseen, busy, back].into_iter().flatten().min().map(|moment| moment.since(now)));
+            self.leave_out_stop();
+            let awake = self.clock.now();
             self.notice_gaps(wake);
             self.notice_front();
             if !ready.iter().any(|(what, _)| what.is_relayed()) {
@@ -196,6 +197,8 @@ impl Session {
             if due {
                 self.keep_deadlines(now);
             }
+            // Should somebody stop us, it is since then at most: in the next wait, or before we come to it.
+            self.gaps.alive = awake.min(self.clock.now());
             // After everything else: whoever asks waits for the relay, never the other way round.
             if let Some(control) = &mut self.teller.records.control {
                 control.wake();
@@ -305,6 +308,7 @@ impl Session {
         if !matches!(observation, Observation::Output { .. } | Observation::Typed(_)) {
             self.understand();
         }
+        self.leave_out_stop();
         let now = self.clock.now();
         #[cfg(debug_assertions)]
         match std::env::var_os("IDLEWATCH_TEST_PANIC") {
@@ -328,6 +332,14 @@ impl Session {
             self.perform(&action);
         }
         self.performing = false;
+    }
+
+    /// Leaves out the time in which somebody had stopped us. When that began is not known, but we ran when the last wait
+    /// ended.
+    fn leave_out_stop(&mut self) {
+        if Signals::were_continued() {
+            self.gaps.stopped += self.clock.rewind_to(self.gaps.alive);
+        }
     }
 
     /// Leaves out the time since `moment`: nobody could watch.

@@ -21,7 +21,7 @@ use super::clock::Clock;
 use super::inherited;
 use super::link::{Link, News, Order};
 use super::place::Place;
-use super::signals::{self, send};
+use super::signals::{self, send, send_to_group};
 use super::spawn::{Newcomer, take_terminal};
 use super::terminal;
 use super::tree;
@@ -223,7 +223,7 @@ impl Watchman {
         match order {
             Order::Signal(signal) => drop(send(self.child, signal)),
             Order::SignalGroup(signal) if self.newcomer.place == Place::Ours => drop(send(self.child, signal)),
-            Order::SignalGroup(signal) => drop(send(-self.group, signal)),
+            Order::SignalGroup(signal) => send_to_group(self.group, self.child, signal),
             Order::Foreground => self.give_terminal(Pid::from_raw(self.group)),
             Order::Background => self.give_terminal(getpgrp()),
             Order::Awake | Order::Finish => {}

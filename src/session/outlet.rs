@@ -2,7 +2,7 @@
 //! dropped, counted, and said once.
 #![forbid(unsafe_code)]
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::stat::{FileStat, fstat};
+use nix::sys::stat::fstat;
 
 use super::sink::Sink;
 use super::terminal::STANDARD;
@@ -64,7 +64,7 @@ fn is_taken(file: &File) -> bool {
 impl Outlet {
     /// Opens a file, and makes it for its owner alone if it is not there.
     pub fn open(path: &Path, existing: Existing) -> io::Result<Self> {
-        if path.metadata().is_ok_and(|about| about.file_type().is_fifo())
+        if path.metadata().is_ok_and(|about| about.file_type().is_fifo() && !is_standard_stream(&about))
             && let Some((writer, keeper)) = open_pipe(path)
         {
             return Ok(Self::new(Sink::own(writer.into()), Some(keeper)));
@@ -166,11 +166,20 @@ pub struct Rest {
     pub unread: bool,
 }
 
-/// Our standard output or error, if that is this file.
+/// Our standard output or error, if that is this file or pipe.
 fn standard_stream(file: &File) -> Option<BorrowedFd<'static>> {
-    let of = |stat: FileStat| (stat.st_dev, stat.st_ino);
-    let about = fstat(file).ok().filter(|about| about.st_mode & libc::S_IFMT == libc::S_IFREG)?;
-    STANDARD[1..].iter().copied().find(|stream| fstat(stream).is_ok_and(|theirs| of(theirs) == of(about)))
+    let about = file.metadata().ok().filter(|about| about.is_file() || about.file_type().is_fifo())?;
+    STANDARD[1..].iter().copied().find(|stream| is_stream(*stream, &about))
+}
+
+/// Whether this is our standard output or error. Of a pipe that is, we must not be a reader: nobody would learn that the
+/// real one has left.
+fn is_standard_stream(about: &Metadata) -> bool {
+    STANDARD[1..].iter().any(|stream| is_stream(*stream, about))
+}
+
+fn is_stream(stream: BorrowedFd<'_>, about: &Metadata) -> bool {
+    fstat(stream).is_ok_and(|stream| (stream.st_dev, stream.st_ino) == (about.dev(), about.ino()))
 }
 
 fn is_ready(fd: BorrowedFd<'_>, what: PollFlags) -> bool {

@@ -1,6 +1,5 @@
 //! What the watcher decides, done; and what came of it, told.
 
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 use super::notes::{Room, Tone};
@@ -26,11 +25,7 @@ impl Session {
             Action::Look => self.look(),
             Action::Ask => self.ask_guards(),
             Action::Warn { evidence, limit, known, .. } => self.warn(evidence, *limit, *known),
-            Action::Type(bytes) => {
-                if let Some(pty) = &self.inner.pty {
-                    self.inner.keyboard.enter(pty.as_fd(), bytes);
-                }
-            }
+            Action::Type(bytes) => self.type_in(bytes),
             Action::Run(shell) => self.run_shell(shell),
             Action::Prompt { about, evidence } => self.open_prompt(*about, evidence),
             Action::ClosePrompt => self.close_prompt(),
@@ -154,7 +149,7 @@ impl Session {
     fn look(&mut self) {
         let device = self.inner.pty.as_ref().and_then(Pty::device);
         let mut look = look::look(self.command.monitor.pid, self.inner.pty.as_ref(), device);
-        if self.outer.terminal.is_none() {
+        if self.inner.is_silenced {
             // We ourselves switched it off, so it says nothing about the command.
             look.echo = Known::Unknown;
         }

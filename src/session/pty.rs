@@ -10,6 +10,7 @@ use nix::sys::termios::{self, LocalFlags, OutputFlags, SetArg, Termios};
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 
 use super::terminal::adds_returns;
+use super::typeahead;
 
 /// Our side of a pseudo-terminal.
 pub struct Pty {
@@ -55,12 +56,32 @@ impl Pty {
         self.settings().is_ok_and(|settings| adds_returns(&settings))
     }
 
-    /// Makes it a terminal nobody looks at: no carriage returns are added and nothing is echoed into the output.
-    pub fn make_plain(&self) -> io::Result<()> {
+    /// Makes it a terminal nobody looks at: no carriage returns are added. That it would echo stays, since a command that
+    /// switches it off asks for a password; unless all that comes is typed, and none of it is to be shown.
+    pub fn make_plain(&self, echoes: bool) -> io::Result<()> {
         let mut settings = self.settings()?;
         settings.output_flags.remove(OutputFlags::ONLCR);
-        settings.local_flags.remove(LocalFlags::ECHO);
+        settings.local_flags.set(LocalFlags::ECHO, echoes);
         self.set(&settings)
+    }
+
+    /// Does this while it echoes nothing. The command may change the settings meanwhile, which then hold.
+    pub fn while_silent(&self, slave: Option<&OwnedFd>, work: impl FnOnce()) {
+        let found = self.settings().ok().filter(|settings| settings.local_flags.contains(LocalFlags::ECHO));
+        let Some(found) = found else { return work() };
+        let mut silent = found.clone();
+        silent.local_flags.remove(LocalFlags::ECHO);
+        // Where this fails, there is an echo in the output.
+        let _ = self.set(&silent);
+        work();
+        if let Some(slave) = slave {
+            // What is written to a master is worked on later, by the kernel's own thread, under the settings of that
+            // time. To ask the other side whether it can read waits for that.
+            let _ = typeahead::is_ready(slave);
+        }
+        if self.settings().is_ok_and(|settings| settings == silent) {
+            let _ = self.set(&found);
+        }
     }
 
     /// The device number of the command's side of it.

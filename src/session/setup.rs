@@ -103,7 +103,8 @@ impl Ground {
         let mut terminal = if plan.pty { Terminal::find() } else { None };
         let size = size(config, terminal.as_ref());
         let settings = terminal.as_ref().and_then(|terminal| terminal.settings().ok());
-        let (pty, slave) = if plan.pty { open(size, settings.as_ref()).map(both)? } else { (None, None) };
+        let (pty, slave) =
+            if plan.pty { open(size, settings.as_ref(), !plan.type_stdin).map(both)? } else { (None, None) };
         // From here to `catch` signals wait: none may find us half ready.
         Signals::hold_back().map_err(failed("cannot block signals"))?;
         let in_front = terminal.as_ref().is_none_or(Terminal::is_ours);
@@ -274,6 +275,7 @@ impl Session {
                 slave: ground.slave,
                 reads_pty: plan.stdin == Input::Pty,
                 type_stdin: plan.type_stdin,
+                is_silenced: plan.type_stdin && ground.terminal.is_none(),
                 ..Inner::default()
             },
             outer: Outer {
@@ -340,14 +342,14 @@ fn size(config: &Config, terminal: Option<&Terminal>) -> PtySize {
     }
 }
 
-fn open(size: PtySize, like: Option<&Termios>) -> Result<(Pty, OwnedFd), Error> {
+fn open(size: PtySize, like: Option<&Termios>, echoes: bool) -> Result<(Pty, OwnedFd), Error> {
     let (pty, slave) = Pty::open(size, like).map_err(|error| match error.raw_os_error() {
         // That is how the kernel says it.
         Some(libc::ENOSPC) => Error::internal("cannot open a pseudo-terminal: all that there can be are in use"),
         _ => failed("cannot open a pseudo-terminal")(error),
     })?;
     if like.is_none() {
-        pty.make_plain().map_err(failed("cannot set up the pseudo-terminal"))?;
+        pty.make_plain(echoes).map_err(failed("cannot set up the pseudo-terminal"))?;
     }
     Ok((pty, slave))
 }
@@ -425,7 +427,7 @@ fn outputs(ground: &Ground) -> Result<Pieces, Error> {
 }
 
 fn side(size: PtySize) -> Result<(Kind, OwnedFd), Error> {
-    let (pty, slave) = open(size, None)?;
+    let (pty, slave) = open(size, None, false)?;
     Ok((Kind::Side(pty), slave))
 }
 

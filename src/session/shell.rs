@@ -7,7 +7,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use super::signals;
+use super::{inherited, signals};
 use crate::signal::Signal;
 use crate::watch::Moment;
 
@@ -141,14 +141,23 @@ impl Drop for Shells {
 }
 
 fn spawn(text: &str, variables: &[(&str, String)]) -> io::Result<Child> {
-    Command::new("sh")
+    let mut shell = Command::new("sh");
+    shell
         .args(["-c", text])
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
+        .process_group(0);
+    // What we were started with is the command's, and is here for its next start: a lock must not stay taken because a
+    // step lives on.
+    let keep_from_it = || {
+        inherited::close_later();
+        Ok(())
+    };
+    // SAFETY: between fork and exec there is one system call.
+    unsafe { shell.pre_exec(keep_from_it) };
+    shell.spawn()
 }
 
 /// Ends one with everything it has started.

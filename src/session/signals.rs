@@ -2,7 +2,7 @@
 
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, BorrowedFd, IntoRawFd};
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -28,6 +28,8 @@ static NOTES: AtomicI32 = AtomicI32::new(NEVER);
 const NEVER: i32 = -2;
 /// Signals for which there was no room, a bit each.
 static MISSED: AtomicU64 = AtomicU64::new(0);
+/// Somebody has continued us, and nobody has asked since.
+static CONTINUED: AtomicBool = AtomicBool::new(false);
 
 /// What [`note`] writes of one signal: its number, its code, and the process that sent it where one did.
 const SIZE: usize = 12;
@@ -124,6 +126,12 @@ impl Signals {
         told
     }
 
+    /// Whether somebody has continued us since this was last asked. Known before the signal itself is heard: whatever is
+    /// concluded from the time has to know it.
+    pub fn were_continued() -> bool {
+        CONTINUED.load(Ordering::Relaxed) && CONTINUED.swap(false, Ordering::SeqCst)
+    }
+
     /// The signals that have arrived since the last call.
     pub fn arrived(&mut self) -> Vec<(Signal, Origin)> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
@@ -207,7 +215,7 @@ fn handle(number: i32) {
     unsafe { libc::sigaction(number, &raw const action, std::ptr::null_mut()) };
 }
 
-/// The handler. Async-signal-safe: it reads an atomic, writes to a pipe, and leaves `errno` as it was.
+/// The handler. Async-signal-safe: it reads and writes atomics, writes to a pipe, and leaves `errno` as it was.
 extern "C" fn note(number: libc::c_int, info: *const libc::siginfo_t, _: *const libc::c_void) {
     let errno = Errno::last_raw();
     // SAFETY: the kernel hands SA_SIGINFO handlers a valid siginfo_t, or none.
@@ -217,6 +225,9 @@ extern "C" fn note(number: libc::c_int, info: *const libc::siginfo_t, _: *const 
         Some(info) => (info.si_code, 0),
         None => (0, 0),
     };
+    if number == libc::SIGCONT {
+        CONTINUED.store(true, Ordering::SeqCst);
+    }
     let mut note = [0; SIZE];
     note[..4].copy_from_slice(&number.to_ne_bytes());
     note[4..8].copy_from_slice(&code.to_ne_bytes());
@@ -237,6 +248,24 @@ pub fn send(target: i32, signal: Signal) -> nix::Result<()> {
     }
     // SAFETY: kill takes two numbers and has no effect on our memory.
     Errno::result(unsafe { libc::kill(target, signal.number()) }).map(drop)
+}
+
+/// Whether somebody is there whom kill(2) understands by `target`, be it somebody whom we may not signal.
+pub fn is_there(target: i32) -> bool {
+    // SAFETY: kill takes two numbers and has no effect on our memory; the signal 0 is none.
+    target != -1 && Errno::result(unsafe { libc::kill(target, 0) }) != Err(Errno::ESRCH)
+}
+
+/// Sends a signal to the process group of a command, and to the one that the command has left it for: `timeout` and
+/// `setsid` do that.
+pub fn send_to_group(group: i32, child: i32, signal: Signal) {
+    let _ = send(-group, signal);
+    if child > 0
+        && let Ok(own) = nix::unistd::getpgid(Some(nix::unistd::Pid::from_raw(child)))
+        && own.as_raw() != group
+    {
+        let _ = send(-own.as_raw(), signal);
+    }
 }
 
 fn default_action(signal: Nix) -> io::Result<()> {

@@ -5,7 +5,9 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::sys::termios::SpecialCharacterIndices as Key;
 
+use super::inner::Inner;
 use super::prompt::Prompt;
+use super::pty::Pty;
 use super::{Observation, Session, job, terminal};
 
 impl Session {
@@ -57,10 +59,11 @@ impl Session {
         self.inner.typed.extend_from_slice(typed);
     }
 
-    fn type_in(&mut self, typed: &[u8]) {
-        if let Some(pty) = &self.inner.pty {
-            self.inner.keyboard.enter(pty.as_fd(), typed);
-        }
+    /// Types this into the command's terminal. Where nobody looks at that, its echo would only be in the output.
+    pub(super) fn type_in(&mut self, typed: &[u8]) {
+        let Inner { pty: Some(pty), slave, keyboard, .. } = &mut self.inner else { return };
+        let mut enter = || keyboard.enter(pty.as_fd(), typed);
+        if self.outer.terminal.is_some() { enter() } else { pty.while_silent(slave.as_ref(), enter) }
     }
 
     /// Passes on to others what these keys mean to more than the command.
@@ -88,7 +91,9 @@ impl Session {
 
     /// Our own standard input, typed into the command's terminal.
     pub(super) fn read_stdin(&mut self) {
-        let Some(pty) = &self.inner.pty else { return };
+        if self.inner.pty.is_none() {
+            return;
+        }
         let mut buffer = [0; 4096];
         match nix::unistd::read(terminal::STANDARD[0], &mut buffer) {
             Err(Errno::EAGAIN | Errno::EINTR) => {}
@@ -97,17 +102,15 @@ impl Session {
                 // Twice: the first ends a line that was not finished.
                 self.type_end(2);
             }
-            Ok(count) => self.inner.keyboard.enter(pty.as_fd(), &buffer[..count]),
+            Ok(count) => self.type_in(&buffer[..count]),
         }
     }
 
     /// Types the key that stands for the end of the input, so many times.
     fn type_end(&mut self, times: usize) {
-        if let Some(pty) = &self.inner.pty
-            && let Ok(settings) = pty.settings()
-        {
+        if let Some(Ok(settings)) = self.inner.pty.as_ref().map(Pty::settings) {
             let end = settings.control_chars[Key::VEOF as usize];
-            self.inner.keyboard.enter(pty.as_fd(), &[end].repeat(times));
+            self.type_in(&[end].repeat(times));
         }
     }
 
@@ -116,8 +119,8 @@ impl Session {
         let watcher = &mut self.watcher;
         let answers = self.inner.queries.answer(bytes, || watcher.cursor());
         // Whoever asks without end and reads no answer gets no more of them.
-        if let (Some(pty), false, true) = (&self.inner.pty, answers.is_empty(), self.inner.keyboard.has_room()) {
-            self.inner.keyboard.enter(pty.as_fd(), &answers);
+        if !answers.is_empty() && self.inner.keyboard.has_room() {
+            self.type_in(&answers);
         }
     }
 }

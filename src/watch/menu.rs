@@ -34,7 +34,7 @@ pub(super) fn menu(view: View<'_>) -> Option<Wait> {
         }
         let radio = |other: usize| choices.get(other).is_some_and(|other| other.starts_with(UNCHOSEN));
         if radio(index + 1) || radio(index.wrapping_sub(1)) {
-            return Some(Wait::Question(text.to_owned()));
+            return Some(Wait::List(text.to_owned()));
         }
         let above = &choices[index.saturating_sub(8)..index];
         if keys {
@@ -43,7 +43,7 @@ pub(super) fn menu(view: View<'_>) -> Option<Wait> {
         if above.iter().any(|row| without_default(row).ends_with('?'))
             || above.last().is_some_and(|row| row.starts_with("? ") || tells_to_choose(row))
         {
-            return Some(Wait::Question(text.to_owned()));
+            return Some(Wait::List(text.to_owned()));
         }
     }
     if let Some(offer) = choices.last().filter(|row| offers_keys(row)) {

@@ -111,7 +111,7 @@ impl Situation<'_> {
             // Whoever has not begun to print may not have begun to read, and what is typed too early gets lost.
             _ if self.byte.is_none() && !reads => Some("it has printed nothing yet"),
             _ if self.draft => Some(BEGUN),
-            Some(Wait::Menu(..)) => Some("a menu is on the screen"),
+            Some(Wait::Menu(..) | Wait::List(_)) => Some("a menu is on the screen"),
             Some(Wait::Question(_)) if !asked_for => Some("it asks a question"),
             _ => None,
         }

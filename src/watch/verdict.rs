@@ -38,8 +38,9 @@ impl Reading {
             let wait = match (question, wait(view)) {
                 // What is known of a question is its text. That it is a menu, into which nothing may be typed, is seen.
                 (Some(question), Some(Wait::Menu(_, row))) => Some(Wait::Menu(question, row)),
+                (Some(question), Some(Wait::List(_))) => Some(Wait::List(question)),
                 (Some(question), _) => Some(Wait::Question(question)),
-                (None, Some(wait @ (Wait::Question(_) | Wait::Menu(..)))) => Some(wait),
+                (None, Some(wait @ (Wait::Question(_) | Wait::Menu(..) | Wait::List(_)))) => Some(wait),
                 (None, other) => profile.and_then(|profile| profile.prompt(view)).map(Wait::Prompt).or(other),
             };
             Self { wait, known, turn }
@@ -72,12 +73,12 @@ impl Reading {
             (None, _) => return begun(),
         };
         match wait {
-            Wait::Question(_) | Wait::Menu(..) if self.known => Some(clocks.progress + ASKED),
+            Wait::Question(_) | Wait::Menu(..) | Wait::List(_) if self.known => Some(clocks.progress + ASKED),
             Wait::Menu(_, row) => {
                 let rest = sight.rests_below(*row).unwrap_or_default();
                 Some((clocks.progress + ASKED).max(rest))
             }
-            Wait::Question(_) => Some(at_rest(clocks.progress + ASKED)),
+            Wait::Question(_) | Wait::List(_) => Some(at_rest(clocks.progress + ASKED)),
             Wait::Prompt(_) | Wait::FullScreen if self.turn.is_some() => None,
             Wait::Prompt(_) => Some(at_rest(clocks.progress + RESTED)),
             Wait::FullScreen => Some(clocks.rest().unwrap_or_default().max(clocks.progress + RESTED)),
@@ -231,7 +232,9 @@ impl Facts<'_> {
 
     fn waiting(self, now: Moment) -> String {
         let seen = match &self.reading.wait {
-            Some(Wait::Question(text) | Wait::Menu(text, _)) => Some(format!("it asks: {}", quote(text))),
+            Some(Wait::Question(text) | Wait::Menu(text, _) | Wait::List(text)) => {
+                Some(format!("it asks: {}", quote(text)))
+            }
             Some(Wait::Prompt(text)) => Some(format!("it is at its prompt: {}", quote(text))),
             Some(Wait::FullScreen) => Some("a full-screen program with nothing under way".to_owned()),
             None if self.sight.draft.is_some() => Some("somebody has begun to type and not finished".to_owned()),

@@ -35,6 +35,8 @@ pub(super) enum Wait {
     Question(String),
     /// It offers a choice, the row of which, from 0, is the second part: whatever moves above it is no work.
     Menu(String, usize),
+    /// It offers a choice, or lists what is done and to be done: what moves above it may be work.
+    List(String),
     /// It sits at a prompt.
     Prompt(String),
     /// A full-screen program with nothing under way.
@@ -340,7 +342,10 @@ mod tests {
             "  Permission required\n  Allow once   Allow always   Reject\n  ⇆ select  enter confirm",
             "  Would you like to run it?\n› 1. Yes (y)\n  2. No (esc)\n  Press enter to confirm or esc to cancel",
         ] {
-            assert!(matches!(look(screen, false), Some(Wait::Menu(..) | Wait::Question(_))), "{screen:?}");
+            assert!(
+                matches!(look(screen, false), Some(Wait::Menu(..) | Wait::List(_) | Wait::Question(_))),
+                "{screen:?}"
+            );
         }
     }
 

@@ -194,6 +194,8 @@ fn a_nudge_that_cannot_be_typed_is_refused_with_the_reason() {
     for (script, why) in [
         ("stty -echo; printf 'Password: '; read line", "password"),
         ("stty -icanon; printf 'Do you want this?\\n❯ 1. Yes\\n  2. No\\n\\nEsc to cancel'; read line", "menu"),
+        ("stty -icanon; printf '? Delete all? (Use arrow keys)\\n❯ Yes, delete\\n  No, cancel'; read line", "menu"),
+        ("stty -icanon; printf 'Delete all\\n● Yes\\n○ No, cancel'; read line", "menu"),
     ] {
         let runtime = Runtime::new();
         let mut run = runtime.with(Run::sh(&[], script)).in_terminal();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::schema::check;
-use crate::support::{Run, without_terminal};
+use crate::support::{Run, stderr, without_terminal};
 
 fn read(path: &Path) -> Vec<Value> {
     let text = fs::read_to_string(path).expect("the events were written");
@@ -252,4 +252,11 @@ fn a_command_that_never_was_has_no_status() {
     assert_eq!(output.status.code(), Some(127));
     let text = fs::read_to_string(folder.path().join("events")).unwrap();
     assert!(text.contains("\"code\":127") && text.contains("\"childStatus\":null"), "{text}");
+}
+
+#[test]
+fn a_reader_of_events_and_output_in_one_that_leaves_ends_the_command() {
+    let script = "$IW --events /dev/stdout -- yes | head -1 >/dev/null; echo through";
+    let output = Run::script("sh", script).output();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("through"), "{}", stderr(&output));
 }

@@ -281,3 +281,45 @@ fn a_warning_says_that_it_is_one_and_what_limit_has_passed() {
         assert!(said.contains("idlewatch: warning: "), "{words}: {said}");
     }
 }
+
+/// In a script whose input holds nothing: then the command can be typed to.
+fn with_no_input(run: &Run) -> std::process::Output {
+    without_terminal(&mut run.command()).stdin(Stdio::null()).output().expect("it starts")
+}
+
+#[test]
+fn nothing_is_typed_into_a_password_where_nobody_looks_on_either() {
+    let script = "printf 'Secret value: '; stty -echo; read line; stty echo; echo \"got $line.\"";
+    for ladder in ["nudge:go on,stop", "nudge:go on,wait:100ms,stop"] {
+        let options = ["--idle", "300ms", "--no-guard", "--on-idle", ladder, "--on-waiting", ladder];
+        let output = with_no_input(&Run::sh(&options, script));
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(!text.contains("got") && output.status.code() == Some(123), "{text} {}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_is_typed_where_nobody_looks_is_not_echoed_into_the_output() {
+    let script = "echo ready; read line; echo \"got $line.\"";
+    let options = ["--idle", "300ms", "--no-guard", "--nudge", "go on", "--on-waiting", "nudge,wait:20s,stop"];
+    let output = with_no_input(&Run::sh(&options, script));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ready\ngot go on.\n", "{}", stderr(&output));
+}
+
+#[test]
+fn who_polls_the_keyboard_still_does_after_it_was_stopped() {
+    if !has("python3") {
+        return;
+    }
+    let script = "import select, sys, time\nprint('ready', flush=True)\np = select.poll()\np.register(0, 1)\np.poll()\nprint('heard')";
+    let mut run = Run::shell("bash").in_terminal();
+    run.enter("PS1='prompt> '\n").wait_for("prompt> ");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("polls.py");
+    std::fs::write(&file, script).unwrap();
+    run.enter(format!("{} --idle 1s --no-guard -- python3 {}\n", crate::support::program(), file.display()));
+    run.wait_for("ready").enter("\x1a").wait_for("Stopped").enter("fg\n");
+    // Three times the limit: that nothing happens in it is what is tested.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    run.enter("x\n").wait_for("heard");
+}

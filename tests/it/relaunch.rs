@@ -213,3 +213,13 @@ fn a_signal_between_two_starts_is_not_lost() {
         assert_eq!(runs(folder.path()), 1);
     }
 }
+
+#[test]
+fn a_step_has_none_of_the_descriptors_that_are_the_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "exec 9>lock; $IW --relaunch crash --idle 300ms --no-guard \
+                  --on-idle 'run:ls /proc/self/fd >fds,stop' -- sh -c ': >&9; sleep 300'";
+    Run::script("sh", script).folder(folder.path()).output();
+    let open = fs::read_to_string(folder.path().join("fds")).unwrap();
+    assert!(!open.is_empty() && !open.lines().any(|fd| fd == "9"), "{open}");
+}

@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use crate::support::Run;
+use crate::support::{Run, has, send, until_gone};
 
 #[test]
 fn a_signal_reaches_the_command_once() {
@@ -114,4 +114,18 @@ fn a_hangup_reaches_the_command_of_a_script_too() {
             run.finish_bytes();
         }
     }
+}
+
+#[test]
+fn a_signal_reaches_a_command_that_has_left_its_process_group() {
+    if !has("perl") {
+        return;
+    }
+    // As `timeout` does, and a shell that runs jobs.
+    let leaves = "perl -e 'setpgrp(0, 0); $| = 1; print \"pid=$$;\"; sleep 300'";
+    let mut run = Run::script("sh", &format!("$IW -- {leaves} & echo \"idlewatch=$!;\"; wait")).in_pipes();
+    let (idlewatch, pid) = (run.number("idlewatch"), run.number("pid"));
+    send(idlewatch, libc::SIGTERM);
+    until_gone(pid);
+    run.finish_bytes();
 }

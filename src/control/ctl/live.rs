@@ -133,7 +133,7 @@ pub fn watch(mut screen: Screen, folders: &[PathBuf], run: Option<&Address>) -> 
         }
         let ready = wait(&screen, &signals, &subject, tick.since(now));
         let keys = if ready.terminal { read_keys(&screen) } else { Keys::None };
-        let mut redraw = now >= tick;
+        let mut redraw = false;
         let mut suspended = false;
         for (signal, _) in if ready.signals { signals.arrived() } else { Vec::new() } {
             match signal {

@@ -34,7 +34,7 @@ impl Call {
 
     /// The descriptors it waits to read from; none if that cannot be seen.
     pub fn reads_from(&self, pid: i32) -> Option<Vec<u64>> {
-        let [first, second, ..] = self.arguments;
+        let [first, second, third, ..] = self.arguments;
         match self.number {
             libc::SYS_read | libc::SYS_readv | libc::SYS_recvfrom | libc::SYS_recvmsg => Some(vec![first]),
             libc::SYS_ppoll => polled(pid, first, second),
@@ -46,6 +46,12 @@ impl Call {
             libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => registered(pid, first),
             #[cfg(target_arch = "x86_64")]
             libc::SYS_epoll_wait => registered(pid, first),
+            // A call that a stop has interrupted and a continue has begun again: its name is lost, its arguments are not.
+            // With no limit in time it was a poll.
+            libc::SYS_restart_syscall => {
+                let is_endless = third & u64::from(u32::MAX) == u64::from(u32::MAX);
+                if is_endless && second > 0 { polled(pid, first, second) } else { None }
+            }
             // What was handed to the kernel before may be anything.
             libc::SYS_io_uring_enter => None,
             _ => Some(Vec::new()),

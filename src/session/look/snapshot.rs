@@ -156,7 +156,8 @@ fn is_multiplexed(number: i64) -> bool {
     if [libc::SYS_poll, libc::SYS_select, libc::SYS_epoll_wait].contains(&number) {
         return true;
     }
-    [libc::SYS_ppoll, libc::SYS_pselect6, libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2].contains(&number)
+    let others = [libc::SYS_ppoll, libc::SYS_pselect6, libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2];
+    others.contains(&number) || number == libc::SYS_restart_syscall
 }
 
 /// Whatever comes first of several things.
