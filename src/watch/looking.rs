@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use super::clocks::Clocks;
-use super::{Look, Moment};
+use super::{Known, Look, Moment};
 
 /// Silence of this length is worth a first look at the processes.
 const SUSPECTED: Duration = Duration::from_secs(3);
 /// First looks are no closer together than this: a program that prints now and then is not scanned every time.
 const BETWEEN: Duration = Duration::from_secs(30);
+/// A read that was found is looked at again so soon where the command has printed since. Programs draw at a beat that a
+/// second is a multiple of, and this is none.
+const AGAIN: Duration = Duration::from_millis(1300);
 /// A look that is not answered in this time found nothing.
 const ANSWER: Duration = Duration::from_secs(2);
 
@@ -21,6 +24,8 @@ pub(super) struct Looking {
     /// The look before the verdict was asked for.
     final_asked: bool,
     found: Option<Look>,
+    /// A read that was found was looked at again.
+    checked: bool,
     last_asked: Option<Moment>,
     last_first: Option<Moment>,
 }
@@ -61,7 +66,7 @@ impl Looking {
 
     /// When the answer is no longer waited for, when a first look is due, and when the next one where the command `waits`.
     pub(super) fn moments(&self, clocks: &Clocks, waits: bool, idle: Option<Duration>) -> [Option<Moment>; 3] {
-        [self.asked.map(|asked| asked + ANSWER), self.first(clocks), self.next(waits, idle)]
+        [self.asked.map(|asked| asked + ANSWER), self.first(clocks), self.next(clocks, waits, idle)]
     }
 
     /// Whether to look now; `silent` is whether that is the look before the verdict.
@@ -77,11 +82,12 @@ impl Looking {
         }
         let first = self.first(clocks).is_some_and(|due| now >= due);
         let last = !self.final_asked && silent;
-        let again = self.next(waits, idle).is_some_and(|due| now >= due);
+        let again = self.next(clocks, waits, idle).is_some_and(|due| now >= due);
         if !(first || last || again) {
             return false;
         }
         self.final_asked |= last;
+        self.checked |= again && self.is_doubtful(clocks);
         if first {
             self.last_first = Some(now);
         }
@@ -101,8 +107,16 @@ impl Looking {
 
     /// What was found while the command waits is looked at again once per idle period: a read may time out unseen, and a
     /// reader may go on while the command does not.
-    fn next(&self, waits: bool, idle: Option<Duration>) -> Option<Moment> {
+    fn next(&self, clocks: &Clocks, waits: bool, idle: Option<Duration>) -> Option<Moment> {
         let stands = waits && self.found.is_some() && self.asked.is_none();
-        Some(self.last_asked.filter(|_| stands)? + idle?.max(BETWEEN))
+        let soon = !self.checked && self.is_doubtful(clocks);
+        Some(self.last_asked.filter(|_| stands)? + if soon { AGAIN } else { idle?.max(BETWEEN) })
+    }
+
+    /// Whether somebody was found reading, and something was printed since: whoever asks the terminal where its cursor
+    /// stands, before each line that is drawn, reads the answer.
+    fn is_doubtful(&self, clocks: &Clocks) -> bool {
+        let reads = self.found.as_ref().is_some_and(|look| look.reads_terminal == Known::Yes);
+        reads && self.last_asked.is_some_and(|asked| clocks.byte.is_some_and(|byte| byte > asked))
     }
 }

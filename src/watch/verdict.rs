@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::clocks::Clocks;
 use super::sight::Sight;
 use super::waiting::{Wait, wait};
 use super::words::{quote, span};
@@ -65,7 +66,11 @@ impl Reading {
         // A look outranks what is only guessed from the screen: who hears nobody asks nothing, whatever its last line
         // is, and who hears the keyboard alone waits for it, whatever its prompt is.
         let wait = match (&self.wait, look) {
-            (Some(_), Some(look)) if look.reads_terminal == Known::No && !self.known => return begun(),
+            (Some(wait), Some(look))
+                if look.reads_terminal == Known::No && !self.known && !is_on_view(wait, clocks) =>
+            {
+                return begun();
+            }
             (Some(wait), _) => wait,
             (None, Some(look)) if look.listens && self.turn.is_none() => {
                 return begun().or_else(|| Some(at_rest(clocks.progress + RESTED)));
@@ -84,6 +89,11 @@ impl Reading {
             Wait::FullScreen => Some(clocks.rest().unwrap_or_default().max(clocks.progress + RESTED)),
         }
     }
+}
+
+/// Whether a full-screen program is there to be looked at, as `watch` is, which reads no key: its clock goes on.
+fn is_on_view(wait: &Wait, clocks: &Clocks) -> bool {
+    *wait == Wait::FullScreen && clocks.change.is_some_and(|change| change > clocks.progress + ASKED)
 }
 
 /// Everything the verdict rests on.

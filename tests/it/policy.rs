@@ -36,6 +36,17 @@ fn an_attended_question_lives_on() {
     assert_eq!(run.finish().1.code(), Some(0));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_question_of_a_process_in_a_session_of_its_own_lives_on() {
+    // As `su -c` and `screen` do it: what is in front waits for its child, and the child reads the terminal.
+    let command = ["sh", "-c", "setsid --wait sh -c \"$0\"; exit $?", ASKS];
+    let mut run = Run::new(&["--idle", "4s"], &command).in_terminal();
+    run.wait_for("Name? ").wait_for("idlewatch: ");
+    run.enter("you\r").wait_for("hello you");
+    assert_eq!(run.finish().1.code(), Some(0));
+}
+
 #[test]
 fn own_codes_and_the_commands_own_status() {
     let stuck = |options: &[&str]| {

@@ -98,6 +98,22 @@ fn a_read_that_ends_unseen_is_noticed() {
 }
 
 #[test]
+fn a_read_of_what_the_terminal_answers_is_soon_seen_to_be_none() {
+    let bar = |n: usize| format!("\x1b[6n\x1b[24;1H\rTicks 30% | 30/100 [00:{:02}<00:50, 1.39 ticks/s]", n / 2);
+    for (later, state) in [(Known::No, State::Stalled), (Known::Yes, State::Waiting)] {
+        let mut watched = Watched::new();
+        watched.observes(&Observation::Attended(true));
+        watched.finds(Look { reads_terminal: Known::Yes, ..Look::default() });
+        watched.draws(seconds(61), Duration::from_millis(500), bar);
+        assert_eq!(watched.state(), State::Waiting);
+        let looks = watched.looks;
+        watched.finds(Look { reads_terminal: later, ..Look::default() });
+        watched.draws(seconds(35), Duration::from_millis(500), bar);
+        assert_eq!((watched.state(), watched.looks > looks), (state, true), "{}", watched.evidence());
+    }
+}
+
+#[test]
 fn a_command_that_is_held_up_by_its_reader_is_not_silent() {
     let held_up = || Look { held_up: true, ..Look::default() };
     let mut watched = Watched::new();

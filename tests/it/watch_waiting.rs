@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use idlewatch::profiles;
-use idlewatch::watch::{Observation, Pattern, State};
+use idlewatch::watch::{Known, Look, Observation, Pattern, State};
 
 use crate::watched::{Watched, seconds};
 
@@ -49,6 +49,19 @@ fn a_screen_that_only_shows_the_time_of_day_is_not_stuck() {
         format!("\x1b[HEvery 1.0s: ls   host: Mon Nov 16 10:{:02}:{:02} 2026\r\n\r\nfile", n / 60, n % 60)
     });
     assert_eq!(watched.state(), State::Waiting);
+}
+
+#[test]
+fn a_screen_to_be_looked_at_needs_no_reader_of_keys() {
+    let deaf = || Look { reads_terminal: Known::No, ..Look::default() };
+    let mut clock = Watched::new();
+    clock.finds(deaf()).prints("\x1b[?1049h").draws(seconds(300), seconds(1), |n| {
+        format!("\x1b[HEvery 1.0s: ls   host: Mon Nov 16 10:{:02}:{:02} 2026\r\n\r\nfile", n / 60, n % 60)
+    });
+    assert_eq!(clock.state(), State::Waiting);
+    let mut gauge = Watched::new();
+    gauge.finds(deaf()).prints("\x1b[?1049h").draws(seconds(300), seconds(1), |_| "\x1b[HCopying\r\n20%".to_owned());
+    assert_eq!(gauge.state(), State::Stalled);
 }
 
 /// Where three minutes of a full screen that shows what `rows` gives each second leave a watcher.

@@ -22,13 +22,14 @@ pub enum Keyboard {
     Ignored,
 }
 
-/// Whether a process in the terminal's foreground waits for the keyboard.
+/// Whether a process in the terminal's foreground waits for the keyboard, or one that need not be there.
 pub fn keyboard(root: i32, foreground: i32, device: u64) -> Keyboard {
     let Some(family) = tree::descendants(root) else { return Keyboard::Unknown };
     let (mut answer, mut sockets) = (None, Sockets::default());
     for process in family {
         let in_front = nix::unistd::getpgid(Some(Pid::from_raw(process.pid))).is_ok_and(|g| g.as_raw() == foreground);
-        if !in_front {
+        let may_read = in_front || is_apart(process.pid, foreground) && reads(process.pid, device);
+        if !may_read {
             continue;
         }
         answer = match (waits_for_keyboard(process.pid, device, &mut sockets), answer) {
@@ -42,14 +43,29 @@ pub fn keyboard(root: i32, foreground: i32, device: u64) -> Keyboard {
     answer.unwrap_or(Keyboard::Unknown)
 }
 
+/// Whether a process is in another session than the foreground: `su -c` starts one for what it runs, and `screen` for
+/// itself. The terminal does not control them, so that nobody stops them from reading it.
+fn is_apart(pid: i32, foreground: i32) -> bool {
+    let session = |pid: i32| nix::unistd::getsid(Some(Pid::from_raw(pid))).ok();
+    session(foreground).is_some_and(|in_front| session(pid).is_some_and(|other| other != in_front))
+}
+
+/// Whether the terminal is among what a process waits for. `/dev/tty` would be another one.
+fn reads(pid: i32, device: u64) -> bool {
+    let mut read = calls(pid).filter_map(|call| call.reads_from(pid)).flatten();
+    read.any(|fd| tree::device_of(pid, fd).is_ok_and(|found| found == Some(device)))
+}
+
+/// What the threads of a process are blocked in, as far as it can be seen.
+fn calls(pid: i32) -> impl Iterator<Item = Call> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.filter_map(|thread| Call::parse(&fs::read_to_string(thread.path().join("syscall")).ok()?))
+}
+
 /// Whether a process is blocked in a write to the terminal. We take whatever comes out of it, so somebody has stopped its
 /// output, as Ctrl-S does.
 pub fn is_stopped(root: i32, device: u64) -> bool {
-    let is_blocked = |pid: i32| {
-        let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        let calls = threads.filter_map(|thread| fs::read_to_string(thread.path().join("syscall")).ok());
-        calls.filter_map(|call| Call::parse(&call)?.writes_to()).any(|fd| is_terminal(pid, fd, device))
-    };
+    let is_blocked = |pid: i32| calls(pid).filter_map(|call| call.writes_to()).any(|fd| is_terminal(pid, fd, device));
     tree::descendants(root).is_some_and(|family| family.iter().any(|process| is_blocked(process.pid)))
 }
 
