@@ -20,6 +20,36 @@ fn refused(output: &Output, code: i32, what: &str) {
     assert!(said.starts_with("idlewatch: cannot ") && said.lines().count() == 1, "{what}: {said}");
 }
 
+/// This, with a system call of idlewatch's that fails when it is made for the `when`th time, and in the monitor likewise.
+fn failing(call: &str, error: &str, when: usize, command: &str) -> Run {
+    let fault = format!("inject={call}:error={error}:when={when}");
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &fault];
+    Run::bare(&[&strace[..], &[program(), "--", "sh", "-c", command]].concat())
+}
+
+/// Whether system calls can be made to fail.
+fn can_fail() -> bool {
+    if !has("strace") {
+        return false;
+    }
+    let allowed = failing("setsid", "EIO", 9, "exit 3").output().status.code() == Some(3);
+    if !allowed {
+        eprintln!("skipped: nobody may trace here");
+    }
+    allowed
+}
+
+#[test]
+fn a_kernel_without_memory_for_a_message_holds_nobody_up() {
+    if can_fail() {
+        for when in 1..4 {
+            for mut run in failing("sendto", "ENOBUFS", when, "exit 3").both_ways() {
+                assert_eq!(run.finish_bytes().1.code(), Some(3), "message {when}");
+            }
+        }
+    }
+}
+
 #[test]
 fn without_descriptors_nothing_is_started() {
     let mut started = false;
