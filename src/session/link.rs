@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use super::spawn::Failure;
 use crate::signal::Signal;
 
 /// What idlewatch tells the monitor.
@@ -34,8 +35,8 @@ pub enum News {
         /// Its process group.
         group: i32,
     },
-    /// The command could not be started, for this reason (errno).
-    Failed(i32),
+    /// The command could not be started, for this reason.
+    Failed(Failure),
     /// The command was stopped by this signal.
     Stopped(Signal),
     /// The command ended with this status, as `waitpid` gives it.
@@ -88,7 +89,7 @@ impl Link {
     pub fn report(&self, news: News) {
         let (kind, values) = match news {
             News::Started { pid, group } => (0, [pid, group]),
-            News::Failed(errno) => (1, [errno, 0]),
+            News::Failed(failure) => (1, [failure.to_number(), 0]),
             News::Stopped(signal) => (2, [signal.number(), 0]),
             News::Ended(status) => (3, [status, 0]),
         };
@@ -100,7 +101,7 @@ impl Link {
         let (kind, [value, other]) = self.receive()?;
         Some(match kind {
             0 => News::Started { pid: value, group: other },
-            1 => News::Failed(value),
+            1 => News::Failed(Failure::from_number(value)),
             2 => News::Stopped(Signal::from_number(value)?),
             _ => News::Ended(value),
         })
@@ -173,9 +174,13 @@ mod tests {
             ours.order(order);
             assert_eq!(theirs.next_order(), Some(order));
         }
-        for news in
-            [News::Started { pid: 42, group: 43 }, News::Failed(2), News::Stopped(Signal::TSTP), News::Ended(0x0100)]
-        {
+        for news in [
+            News::Started { pid: 42, group: 43 },
+            News::Failed(Failure::Running(2)),
+            News::Failed(Failure::Preparing(2)),
+            News::Stopped(Signal::TSTP),
+            News::Ended(0x0100),
+        ] {
             theirs.report(news);
             assert_eq!(ours.next_news(), Some(news));
         }

@@ -33,7 +33,7 @@ use super::scribe::LINES_ABOVE;
 use super::shell::Shells;
 use super::signals::Signals;
 use super::sink::Sink;
-use super::spawn::{Given, Launch};
+use super::spawn::{Failure, Given, Launch};
 use super::streams::{Input, Output, Plan};
 use super::surroundings::{Own, Surroundings};
 use super::terminal::{STANDARD, Terminal, replace_standard_streams};
@@ -161,15 +161,14 @@ impl Ground {
             (Some(terminal), Some(settings)) => Some((duplicate(terminal)?, settings.clone())),
             _ => None,
         };
-        let newcomer =
-            launch.prepare().map_err(|error| cannot_run(&name, error.raw_os_error().unwrap_or(libc::EIO)))?;
+        let newcomer = launch.prepare().map_err(|error| cannot_run(&name, error.into()))?;
         tree::adopt_orphans();
         let monitor = Monitor::start(newcomer, outer).map_err(failed("cannot start a process"))?;
         let error = match monitor.first_news(limit) {
             Ok(Some(News::Started { pid, group })) => return Ok((monitor, pid, group)),
-            Ok(Some(News::Failed(errno))) => {
+            Ok(Some(News::Failed(failure))) => {
                 bury(&monitor);
-                return Err(cannot_run(&name, errno));
+                return Err(cannot_run(&name, failure));
             }
             Ok(_) => Error::internal("the monitor process ended before the command was started"),
             Err(Interruption::Told(signal)) => {
@@ -331,16 +330,17 @@ fn printable(name: &OsStr) -> String {
     plain(&name.to_string_lossy())
 }
 
-fn cannot_run(name: &OsStr, errno: i32) -> Error {
-    let error = io::Error::from_raw_os_error(errno);
+fn cannot_run(name: &OsStr, failure: Failure) -> Error {
     let name = printable(name);
-    match errno {
-        libc::ENOENT => Error::not_found(format!("cannot run '{name}': {error}")),
+    let (Failure::Preparing(errno) | Failure::Running(errno)) = failure;
+    let error = io::Error::from_raw_os_error(errno);
+    match failure {
+        Failure::Running(libc::ENOENT) => Error::not_found(format!("cannot run '{name}': {error}")),
         // Not the command's fault.
-        libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN => {
+        Failure::Preparing(_) | Failure::Running(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN) => {
             Error::internal(format!("cannot start '{name}': {error}"))
         }
-        _ => Error::cannot_run(format!("cannot run '{name}': {error}")),
+        Failure::Running(_) => Error::cannot_run(format!("cannot run '{name}': {error}")),
     }
 }
 

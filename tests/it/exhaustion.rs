@@ -51,6 +51,16 @@ fn a_kernel_without_memory_for_a_message_holds_nobody_up() {
 }
 
 #[test]
+fn what_we_cannot_do_before_a_command_is_no_fault_of_it() {
+    if can_fail() {
+        let output = failing("setsid", "EPERM", 1, "echo started").output();
+        refused(&output, 125, "no session");
+        let output = Run::new(&[], &["/"]).output();
+        assert_eq!(output.status.code(), Some(126));
+    }
+}
+
+#[test]
 fn without_descriptors_nothing_is_started() {
     let mut started = false;
     for most in 4..40 {
