@@ -372,11 +372,12 @@ fn take_over(
     settings: &Termios,
     shared: bool,
 ) -> io::Result<()> {
-    let waiting = typeahead::take(terminal, settings).inspect_err(|_| {
-        // It may have been left without line mode.
-        let _ = terminal.apply(settings);
-    })?;
-    terminal.make_raw_from(settings.clone(), shared)?;
+    let waiting = typeahead::take(terminal, settings)
+        .and_then(|waiting| terminal.make_raw_from(settings.clone(), shared).map(|()| waiting))
+        .inspect_err(|_| {
+            // It may have been left without line mode.
+            let _ = terminal.apply(settings);
+        })?;
     if !waiting.is_empty() {
         pty.set(&typeahead::silent(settings))?;
         File::from(pty.as_fd().try_clone_to_owned()?).write_all(&waiting)?;

@@ -61,6 +61,20 @@ fn what_we_cannot_do_before_a_command_is_no_fault_of_it() {
 }
 
 #[test]
+fn a_terminal_that_refuses_its_settings_once_is_given_back() {
+    if can_fail() {
+        let sweep = |first: usize| {
+            for when in (first..48).step_by(4) {
+                let mut run = failing("ioctl", "EINTR", when, "exit 3").in_terminal();
+                run.finish_bytes();
+                assert!(run.settings() == run.found(), "ioctl {when}");
+            }
+        };
+        std::thread::scope(|scope| (1..5).for_each(|first| drop(scope.spawn(move || sweep(first)))));
+    }
+}
+
+#[test]
 fn without_descriptors_nothing_is_started() {
     let mut started = false;
     for most in 4..40 {
