@@ -20,11 +20,12 @@ fn refused(output: &Output, code: i32, what: &str) {
     assert!(said.starts_with("idlewatch: cannot ") && said.lines().count() == 1, "{what}: {said}");
 }
 
-/// This, with a system call of idlewatch's that fails when it is made for the `when`th time, and in the monitor likewise.
-fn failing(call: &str, error: &str, when: usize, command: &str) -> Run {
-    let fault = format!("inject={call}:error={error}:when={when}");
-    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}"), "-e", &fault];
-    Run::bare(&[&strace[..], &[program(), "--", "sh", "-c", command]].concat())
+/// This, with a system call that fails when it is made for the `when`th time, in idlewatch and in each of its `processes`.
+fn failing(processes: bool, call: &str, error: &str, when: usize, command: &str) -> Run {
+    let (trace, fault) = (format!("trace={call}"), format!("inject={call}:error={error}:when={when}"));
+    let mut words = vec!["strace", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &fault];
+    words.extend(processes.then_some("-f"));
+    Run::bare(&[&words[..], &[program(), "--", "sh", "-c", command]].concat())
 }
 
 /// Whether system calls can be made to fail.
@@ -32,7 +33,7 @@ fn can_fail() -> bool {
     if !has("strace") {
         return false;
     }
-    let allowed = failing("setsid", "EIO", 9, "exit 3").output().status.code() == Some(3);
+    let allowed = failing(true, "setsid", "EIO", 9, "exit 3").output().status.code() == Some(3);
     if !allowed {
         eprintln!("skipped: nobody may trace here");
     }
@@ -43,8 +44,21 @@ fn can_fail() -> bool {
 fn a_kernel_without_memory_for_a_message_holds_nobody_up() {
     if can_fail() {
         for when in 1..4 {
-            for mut run in failing("sendto", "ENOBUFS", when, "exit 3").both_ways() {
+            for mut run in failing(true, "sendto", "ENOBUFS", when, "exit 3").both_ways() {
                 assert_eq!(run.finish_bytes().1.code(), Some(3), "message {when}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_without_memory_for_what_is_printed_loses_none_of_it() {
+    if can_fail() {
+        for when in 1..4 {
+            for mut run in failing(false, "write", "ENOMEM", when, "echo one; echo two; exit 3").both_ways() {
+                let (text, status) = run.finish_bytes();
+                assert_eq!(String::from_utf8_lossy(&text).replace('\r', ""), "one\ntwo\n", "write {when}");
+                assert_eq!(status.code(), Some(3));
             }
         }
     }
@@ -53,7 +67,7 @@ fn a_kernel_without_memory_for_a_message_holds_nobody_up() {
 #[test]
 fn what_we_cannot_do_before_a_command_is_no_fault_of_it() {
     if can_fail() {
-        let output = failing("setsid", "EPERM", 1, "echo started").output();
+        let output = failing(true, "setsid", "EPERM", 1, "echo started").output();
         refused(&output, 125, "no session");
         let output = Run::new(&[], &["/"]).output();
         assert_eq!(output.status.code(), Some(126));
@@ -65,7 +79,7 @@ fn a_terminal_that_refuses_its_settings_once_is_given_back() {
     if can_fail() {
         let sweep = |first: usize| {
             for when in (first..48).step_by(4) {
-                let mut run = failing("ioctl", "EINTR", when, "exit 3").in_terminal();
+                let mut run = failing(true, "ioctl", "EINTR", when, "exit 3").in_terminal();
                 run.finish_bytes();
                 assert!(run.settings() == run.found(), "ioctl {when}");
             }
