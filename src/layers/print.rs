@@ -7,6 +7,7 @@ use super::{Origin, Resolved};
 use crate::cli::{Kind, Known, RunCli, known};
 use crate::config::Config;
 use crate::error::Error;
+use crate::report::is_hidden;
 use crate::watch::{Ladders, Step, format_ladder};
 
 /// Prints it on standard output.
@@ -95,8 +96,8 @@ fn quoted(value: &str) -> String {
             '"' | '\\' => text.extend(['\\', letter]),
             '\n' => text.push_str("\\n"),
             '\t' => text.push_str("\\t"),
-            control if control.is_control() => {
-                let _ = write!(text, "\\u{:04X}", u32::from(control));
+            hidden if is_hidden(hidden) => {
+                let _ = write!(text, "\\U{:08X}", u32::from(hidden));
             }
             letter => text.push(letter),
         }
@@ -110,7 +111,13 @@ fn profile(toml: &str) -> String {
     let Ok(table) = toml.parse::<toml::Table>() else { return String::new() };
     let name = table.get("name").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
     let named = toml::Table::from_iter([(name, table.into())]);
-    format!("\n{}", toml::Table::from_iter([("profiles".to_owned(), named.into())]))
+    let text = toml::Table::from_iter([("profiles".to_owned(), named.into())]).to_string();
+    let shown = |letter: char| match letter {
+        // What is hidden stands in strings only.
+        hidden if hidden != '\n' && is_hidden(hidden) => format!("\\U{:08X}", u32::from(hidden)),
+        letter => letter.to_string(),
+    };
+    format!("\n{}", text.chars().map(shown).collect::<String>())
 }
 
 #[cfg(test)]
@@ -119,11 +126,20 @@ mod tests {
 
     #[test]
     fn a_string_is_quoted_so_that_it_is_read_back() {
-        for text in ["", "a", "a\"b\\c", "two\nlines\ttab", "\u{1}\u{7f}\u{85}", "# no comment", "ünïcode ❯"] {
+        for text in [
+            "",
+            "a",
+            "a\"b\\c",
+            "two\nlines\ttab",
+            "\u{1}\u{7f}\u{85}",
+            "\u{202e}\u{e0041}",
+            "# no comment",
+            "ünïcode ❯",
+        ] {
             let line = format!("x = {}  # comment", quoted(text));
             let table: toml::Table = line.parse().unwrap();
             assert_eq!(table["x"].as_str(), Some(text), "{line}");
-            assert_eq!(line.lines().count(), 1);
+            assert!(!line.chars().any(is_hidden), "{line:?}");
         }
         assert_eq!(scalar("60"), "60");
         assert_eq!(scalar("5m"), "\"5m\"");

@@ -8,17 +8,19 @@ use std::io;
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, setpgid};
 
+use super::spawn::Failure;
+
 /// Runs `work` in a new process, which is to become another program in there. Gives its process id once it has; what
 /// comes back from `work` is why it could not.
 ///
 /// `work` may only make system calls, and need at most `stack` bytes of stack. Every signal has to be blocked, and
 /// there must be one thread.
-pub fn become_another(stack: usize, work: impl Fn() -> io::Error) -> io::Result<i32> {
-    match system::become_another(stack, work)? {
+pub fn become_another(stack: usize, work: impl Fn() -> Failure) -> Result<i32, Failure> {
+    match system::become_another(stack, || work().to_number())? {
         (pid, 0) => Ok(pid),
-        (pid, errno) => {
+        (pid, number) => {
             let _ = waitpid(Pid::from_raw(pid), None);
-            Err(io::Error::from_raw_os_error(errno))
+            Err(Failure::from_number(number))
         }
     }
 }
@@ -101,30 +103,29 @@ mod system {
 
     struct Task<W> {
         work: W,
-        errno: AtomicI32,
+        failure: AtomicI32,
     }
 
     /// Where the new process begins.
-    extern "C" fn begin<W: Fn() -> io::Error>(task: *mut libc::c_void) -> libc::c_int {
+    extern "C" fn begin<W: Fn() -> i32>(task: *mut libc::c_void) -> libc::c_int {
         // SAFETY: the pointer is to the task of `become_another`, which stands still meanwhile.
         let task = unsafe { &*task.cast_const().cast::<Task<W>>() };
-        let error = (task.work)();
-        task.errno.store(error.raw_os_error().unwrap_or(libc::EIO), Ordering::SeqCst);
+        task.failure.store((task.work)(), Ordering::SeqCst);
         // SAFETY: _exit ends the new process alone and runs no code of ours.
         unsafe { libc::_exit(127) }
     }
 
     /// Gives the process id, and 0 or why it did not become another program.
-    pub fn become_another<W: Fn() -> io::Error>(stack: usize, work: W) -> io::Result<(i32, i32)> {
+    pub fn become_another<W: Fn() -> i32>(stack: usize, work: W) -> io::Result<(i32, i32)> {
         let stack = Stack::new(stack)?;
-        let task = Task { work, errno: AtomicI32::new(0) };
+        let task = Task { work, failure: AtomicI32::new(0) };
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
         let argument = (&raw const task).cast_mut().cast();
         // SAFETY: with CLONE_VFORK we go on only when the new process has left our memory, so the stack and the task
         // outlive it there. It runs no handler, since every signal is blocked, and only makes system calls.
         match unsafe { libc::clone(begin::<W>, stack.top(), flags, argument) } {
             -1 => Err(io::Error::last_os_error()),
-            pid => Ok((pid, task.errno.load(Ordering::SeqCst))),
+            pid => Ok((pid, task.failure.load(Ordering::SeqCst))),
         }
     }
 
@@ -157,22 +158,21 @@ mod system {
     pub struct Stack;
 
     /// Gives the process id, and 0 or why it did not become another program.
-    pub fn become_another<W: Fn() -> io::Error>(_: usize, work: W) -> io::Result<(i32, i32)> {
+    pub fn become_another<W: Fn() -> i32>(_: usize, work: W) -> io::Result<(i32, i32)> {
         let (mut read, mut write) = io::pipe()?;
         // SAFETY: there is one thread, and the new process only makes system calls.
         match unsafe { fork() }? {
             ForkResult::Child => {
-                let errno = work().raw_os_error().unwrap_or(libc::EIO);
-                let _ = write.write_all(&errno.to_ne_bytes());
+                let _ = write.write_all(&work().to_ne_bytes());
                 // SAFETY: _exit ends the new process and runs no code of ours.
                 unsafe { libc::_exit(127) }
             }
             ForkResult::Parent { child } => {
                 drop(write);
-                let mut errno = [0; 4];
+                let mut failure = [0; 4];
                 // The pipe closes by itself when the process has become another program.
-                let failed = read.read_exact(&mut errno).is_ok();
-                Ok((child.as_raw(), if failed { i32::from_ne_bytes(errno) } else { 0 }))
+                let failed = read.read_exact(&mut failure).is_ok();
+                Ok((child.as_raw(), if failed { i32::from_ne_bytes(failure) } else { 0 }))
             }
         }
     }
@@ -197,8 +197,9 @@ mod tests {
 
     #[test]
     fn what_could_not_be_become_is_said_and_leaves_no_process() {
-        let error = become_another(0, || io::Error::from_raw_os_error(libc::ENOEXEC)).unwrap_err();
-        assert_eq!(error.raw_os_error(), Some(libc::ENOEXEC));
+        for failure in [Failure::Running(libc::ENOEXEC), Failure::Preparing(libc::EIO)] {
+            assert_eq!(become_another(0, || failure), Err(failure));
+        }
     }
 
     #[test]

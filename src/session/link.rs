@@ -3,7 +3,9 @@
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
+use super::spawn::Failure;
 use crate::signal::Signal;
 
 /// What idlewatch tells the monitor.
@@ -33,8 +35,8 @@ pub enum News {
         /// Its process group.
         group: i32,
     },
-    /// The command could not be started, for this reason (errno).
-    Failed(i32),
+    /// The command could not be started, for this reason.
+    Failed(Failure),
     /// The command was stopped by this signal.
     Stopped(Signal),
     /// The command ended with this status, as `waitpid` gives it.
@@ -46,6 +48,9 @@ pub enum News {
 pub struct Link(UnixStream);
 
 const SIZE: usize = 12;
+/// How often a message is tried that the kernel has no memory for, and how long it is waited in between.
+const TRIES: usize = 200;
+const NEXT_TRY: Duration = Duration::from_millis(10);
 
 impl Link {
     /// Both ends.
@@ -64,7 +69,7 @@ impl Link {
             Order::Awake => (4, 0),
             Order::Finish => (5, 0),
         };
-        let _ = self.send(kind, [value, 0]);
+        self.send(kind, [value, 0]);
     }
 
     /// Reads the next order; none when idlewatch is gone.
@@ -84,11 +89,11 @@ impl Link {
     pub fn report(&self, news: News) {
         let (kind, values) = match news {
             News::Started { pid, group } => (0, [pid, group]),
-            News::Failed(errno) => (1, [errno, 0]),
+            News::Failed(failure) => (1, [failure.to_number(), 0]),
             News::Stopped(signal) => (2, [signal.number(), 0]),
             News::Ended(status) => (3, [status, 0]),
         };
-        let _ = self.send(kind, values);
+        self.send(kind, values);
     }
 
     /// Reads the next news; none when the monitor is gone.
@@ -96,7 +101,7 @@ impl Link {
         let (kind, [value, other]) = self.receive()?;
         Some(match kind {
             0 => News::Started { pid: value, group: other },
-            1 => News::Failed(value),
+            1 => News::Failed(Failure::from_number(value)),
             2 => News::Stopped(Signal::from_number(value)?),
             _ => News::Ended(value),
         })
@@ -107,12 +112,34 @@ impl Link {
         let _ = self.0.shutdown(std::net::Shutdown::Both);
     }
 
-    fn send(&self, kind: u8, values: [i32; 2]) -> io::Result<()> {
+    /// Whoever waits for a message that cannot be sent would wait for ever: then the line is closed.
+    fn send(&self, kind: u8, values: [i32; 2]) {
         let mut message = [0; SIZE];
         message[0] = kind;
         message[4..8].copy_from_slice(&values[0].to_ne_bytes());
         message[8..].copy_from_slice(&values[1].to_ne_bytes());
-        (&self.0).write_all(&message)
+        if self.write(&message).is_err() {
+            self.close();
+        }
+    }
+
+    /// The kernel may have no memory for a message, for the moment.
+    fn write(&self, mut message: &[u8]) -> io::Result<()> {
+        let mut tries = 0;
+        while !message.is_empty() {
+            match (&self.0).write(message) {
+                Ok(count) => message = &message[count..],
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::EINTR) => {}
+                    Some(libc::ENOBUFS | libc::ENOMEM | libc::EAGAIN) if tries < TRIES => {
+                        tries += 1;
+                        std::thread::sleep(NEXT_TRY);
+                    }
+                    _ => return Err(error),
+                },
+            }
+        }
+        Ok(())
     }
 
     fn receive(&self) -> Option<(u8, [i32; 2])> {
@@ -147,13 +174,29 @@ mod tests {
             ours.order(order);
             assert_eq!(theirs.next_order(), Some(order));
         }
-        for news in
-            [News::Started { pid: 42, group: 43 }, News::Failed(2), News::Stopped(Signal::TSTP), News::Ended(0x0100)]
-        {
+        for news in [
+            News::Started { pid: 42, group: 43 },
+            News::Failed(Failure::Running(2)),
+            News::Failed(Failure::Preparing(2)),
+            News::Stopped(Signal::TSTP),
+            News::Ended(0x0100),
+        ] {
             theirs.report(news);
             assert_eq!(ours.next_news(), Some(news));
         }
         drop(theirs);
         assert_eq!(ours.next_news(), None);
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_sent_at_once_arrives_later() {
+        const MANY: usize = 10_000;
+        let (ours, theirs) = Link::pair().unwrap();
+        ours.0.set_nonblocking(true).unwrap();
+        let reader =
+            std::thread::spawn(move || (0..MANY).filter(|_| theirs.next_order() == Some(Order::Awake)).count());
+        (0..MANY).for_each(|_| ours.order(Order::Awake));
+        drop(ours);
+        assert_eq!(reader.join().unwrap(), MANY);
     }
 }

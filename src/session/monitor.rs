@@ -22,7 +22,7 @@ use super::inherited;
 use super::link::{Link, News, Order};
 use super::place::Place;
 use super::signals::{self, send, send_to_group};
-use super::spawn::{Newcomer, take_terminal};
+use super::spawn::{Failure, Newcomer, take_terminal};
 use super::terminal;
 use super::tree;
 use crate::signal::Signal;
@@ -138,11 +138,10 @@ impl Watchman {
         tree::adopt_orphans();
         tree::go_on_without_parent();
         // Before there is a command that would have to be ended for want of a descriptor.
-        let children = match UnixStream::pair().and_then(|children| self.start().map(|()| children)) {
+        let children = UnixStream::pair().map_err(Failure::from);
+        let children = match children.and_then(|children| self.start().map(|()| children)) {
             Ok(children) => children,
-            Err(error) => {
-                return self.link.report(News::Failed(error.raw_os_error().unwrap_or(libc::EIO)));
-            }
+            Err(failure) => return self.link.report(News::Failed(failure)),
         };
         // At once: idlewatch has things to do of its own meanwhile.
         self.link.report(News::Started { pid: self.child, group: self.group });
@@ -182,7 +181,7 @@ impl Watchman {
         }
     }
 
-    fn start(&mut self) -> io::Result<()> {
+    fn start(&mut self) -> Result<(), Failure> {
         if let (Place::Orphaned | Place::Job { .. }, Some(fd)) = (self.newcomer.place, &self.newcomer.terminal) {
             setsid()?;
             take_terminal(fd.as_raw_fd())?;

@@ -34,7 +34,7 @@ use super::relay::{Kind, Source};
 use super::scribe::LINES_ABOVE;
 use super::signals::Signals;
 use super::sink::Sink;
-use super::spawn::{Given, Launch};
+use super::spawn::{Failure, Given, Launch};
 use super::streams::{Input, Output, Plan};
 use super::surroundings::{Own, Surroundings};
 use super::teller::Teller;
@@ -164,15 +164,14 @@ impl Ground {
             (Some(terminal), Some(settings)) => Some((duplicate(terminal)?, settings.clone())),
             _ => None,
         };
-        let newcomer =
-            launch.prepare().map_err(|error| cannot_run(&name, error.raw_os_error().unwrap_or(libc::EIO)))?;
+        let newcomer = launch.prepare().map_err(|error| cannot_run(&name, error.into()))?;
         tree::adopt_orphans();
         let monitor = Monitor::start(newcomer, outer).map_err(failed("cannot start a process"))?;
         let error = match monitor.first_news(limit) {
             Ok(Some(News::Started { pid, group })) => return Ok((monitor, pid, group)),
-            Ok(Some(News::Failed(errno))) => {
+            Ok(Some(News::Failed(failure))) => {
                 bury(&monitor);
-                return Err(cannot_run(&name, errno));
+                return Err(cannot_run(&name, failure));
             }
             Ok(_) => Error::internal("the monitor process ended before the command was started"),
             Err(Interruption::Told(signal)) => {
@@ -321,16 +320,17 @@ fn printable(name: &OsStr) -> String {
     plain(&name.to_string_lossy())
 }
 
-fn cannot_run(name: &OsStr, errno: i32) -> Error {
-    let error = io::Error::from_raw_os_error(errno);
+fn cannot_run(name: &OsStr, failure: Failure) -> Error {
     let name = printable(name);
-    match errno {
-        libc::ENOENT => Error::not_found(format!("cannot run '{name}': {error}")),
+    let (Failure::Preparing(errno) | Failure::Running(errno)) = failure;
+    let error = io::Error::from_raw_os_error(errno);
+    match failure {
+        Failure::Running(libc::ENOENT) => Error::not_found(format!("cannot run '{name}': {error}")),
         // Not the command's fault.
-        libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN => {
+        Failure::Preparing(_) | Failure::Running(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN) => {
             Error::internal(format!("cannot start '{name}': {error}"))
         }
-        _ => Error::cannot_run(format!("cannot run '{name}': {error}")),
+        Failure::Running(_) => Error::cannot_run(format!("cannot run '{name}': {error}")),
     }
 }
 
@@ -362,11 +362,12 @@ fn take_over(
     settings: &Termios,
     shared: bool,
 ) -> io::Result<()> {
-    let waiting = typeahead::take(terminal, settings).inspect_err(|_| {
-        // It may have been left without line mode.
-        let _ = terminal.apply(settings);
-    })?;
-    terminal.make_raw_from(settings.clone(), shared)?;
+    let waiting = typeahead::take(terminal, settings)
+        .and_then(|waiting| terminal.make_raw_from(settings.clone(), shared).map(|()| waiting))
+        .inspect_err(|_| {
+            // It may have been left without line mode.
+            let _ = terminal.apply(settings);
+        })?;
     if !waiting.is_empty() {
         pty.set(&typeahead::silent(settings))?;
         File::from(pty.as_fd().try_clone_to_owned()?).write_all(&waiting)?;

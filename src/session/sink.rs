@@ -16,6 +16,9 @@ use crate::watch::Moment;
 
 /// How many bytes may wait here before no more are to come.
 const ROOM: usize = 64 * 1024;
+/// How often a write is tried that the kernel has no memory for, and how long it is waited in between.
+const TRIES: usize = 100;
+const NEXT_TRY: Duration = Duration::from_millis(10);
 
 /// An outer descriptor with the bytes it could not take yet.
 #[derive(Debug)]
@@ -222,7 +225,7 @@ impl Sink {
     }
 
     fn write(&mut self, bytes: &[u8]) -> usize {
-        let mut done = 0;
+        let (mut done, mut tries) = (0, 0);
         while self.broken.is_none() && done < bytes.len() {
             let left = bytes.len() - done;
             match self.write_once(&bytes[done..]) {
@@ -235,6 +238,11 @@ impl Sink {
                 }
                 Err(Errno::EINTR) => {}
                 Err(Errno::EAGAIN) => break,
+                // For the moment. `poll` would say that it is ready all the same.
+                Err(Errno::ENOMEM | Errno::ENOBUFS) if tries < TRIES => {
+                    tries += 1;
+                    std::thread::sleep(NEXT_TRY);
+                }
                 Err(error) => self.broken = Some(error),
             }
         }

@@ -41,6 +41,42 @@ pub enum Given {
     Closed,
 }
 
+/// Why the command could not be started (errno).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// We could not do what has to be done first: that says nothing of the command.
+    Preparing(i32),
+    /// The kernel would not run it.
+    Running(i32),
+}
+
+impl Failure {
+    /// As one number, for where there is room for no more.
+    pub fn to_number(self) -> i32 {
+        match self {
+            Self::Preparing(errno) => -errno,
+            Self::Running(errno) => errno,
+        }
+    }
+
+    /// From such a number.
+    pub fn from_number(number: i32) -> Self {
+        if number < 0 { Self::Preparing(-number) } else { Self::Running(number) }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Preparing(error.raw_os_error().unwrap_or(libc::EIO))
+    }
+}
+
+impl From<nix::errno::Errno> for Failure {
+    fn from(error: nix::errno::Errno) -> Self {
+        Self::Preparing(error as i32)
+    }
+}
+
 impl Launch {
     /// Makes everything that the new process needs before it is there: until it becomes the command it can only make
     /// system calls.
@@ -86,27 +122,25 @@ impl Newcomer {
     /// Starts it in the process group `group`, or one of its own where that is none. Gives its process id.
     ///
     /// Called by the monitor, with every signal blocked.
-    pub fn start(&self, group: Option<i32>) -> io::Result<i32> {
+    pub fn start(&self, group: Option<i32>) -> Result<i32, Failure> {
         match self.become_command(&self.arguments, group) {
             // The C library has asked a shell already where it is the GNU one; others leave that to us.
-            Err(error) if error.raw_os_error() == Some(libc::ENOEXEC) => {
-                self.become_script(group).unwrap_or(Err(error))
-            }
+            Err(failure @ Failure::Running(libc::ENOEXEC)) => self.become_script(group).unwrap_or(Err(failure)),
             started => started,
         }
     }
 
-    fn become_command(&self, arguments: &[*const libc::c_char], group: Option<i32>) -> io::Result<i32> {
+    fn become_command(&self, arguments: &[*const libc::c_char], group: Option<i32>) -> Result<i32, Failure> {
         // Where the kernel does not know what to do with a file, `execvp` asks a shell, with the words on its stack.
         let stack = arguments.len() * 2 * size_of::<usize>();
         beside::become_another(stack, || match self.make_ready(group) {
-            Ok(()) => execute(arguments, self.variables.as_deref()),
-            Err(error) => error,
+            Ok(()) => Failure::Running(execute(arguments, self.variables.as_deref())),
+            Err(error) => error.into(),
         })
     }
 
     /// The file has no line that says what is to run it: a shell does, as from a shell.
-    fn become_script(&self, group: Option<i32>) -> Option<io::Result<i32>> {
+    fn become_script(&self, group: Option<i32>) -> Option<Result<i32, Failure>> {
         let file = CString::new(found_in_path(self.words.first()?)?).ok()?;
         let mut arguments = vec![c"/bin/sh".as_ptr(), file.as_ptr()];
         arguments.extend(&self.arguments[1..]);
@@ -154,7 +188,7 @@ fn found_in_path(name: &CStr) -> Option<Vec<u8>> {
 
 /// Becomes the command of these words, with these variables or ours; both end with a null pointer. Gives why it could
 /// not.
-fn execute(words: &[*const libc::c_char], environment: Option<&[*const libc::c_char]>) -> io::Error {
+fn execute(words: &[*const libc::c_char], environment: Option<&[*const libc::c_char]>) -> i32 {
     match environment {
         // SAFETY: both are pointers to strings and end with a null pointer. On success this does not return.
         #[cfg(target_os = "linux")]
@@ -169,7 +203,7 @@ fn execute(words: &[*const libc::c_char], environment: Option<&[*const libc::c_c
         // SAFETY: `words` are pointers to strings and end with a null pointer. On success this does not return.
         None => unsafe { libc::execvp(words[0], words.as_ptr()) },
     };
-    io::Error::last_os_error()
+    nix::errno::Errno::last_raw()
 }
 
 /// Goes to where the command is to stand. Every signal is blocked: a process in the background that takes the

@@ -106,7 +106,8 @@ impl Terminal {
     /// Puts back the settings that were found, unless somebody has made it usable since: then they are theirs.
     pub fn restore(&mut self) {
         let Some(Changed { found, ours }) = self.changed.take() else { return };
-        if self.settings().is_ok_and(|now| same(&now, &ours) || is_raw(&now)) {
+        // Who cannot see how it is does not leave it as it is.
+        if self.settings().map_or(true, |now| same(&now, &ours) || is_raw(&now)) {
             // A terminal that is gone needs no settings.
             let _ = self.apply(&found);
         }
@@ -151,7 +152,7 @@ impl Terminal {
     /// Output is post-processed as it is written, so there is nothing to drain first.
     pub fn apply(&self, settings: &Termios) -> io::Result<()> {
         let _quiet = Undisturbed::new(Nix::SIGTTOU)?;
-        Ok(termios::tcsetattr(&self.fd, SetArg::TCSANOW, settings)?)
+        Ok(set(&self.fd, settings)?)
     }
 }
 
@@ -254,11 +255,18 @@ pub fn replace_standard_streams(streams: &[i32]) {
     }
 }
 
+/// Gives a terminal these settings at once. A few times where it fails: whoever leaves a terminal raw leaves it useless, and
+/// one that is gone says so quickly.
+fn set(fd: &OwnedFd, settings: &Termios) -> nix::Result<()> {
+    let set = || termios::tcsetattr(fd, SetArg::TCSANOW, settings);
+    set().or_else(|_| set()).or_else(|_| set())
+}
+
 /// Puts a terminal that we left raw back to these settings.
 pub fn give_back(fd: &OwnedFd, found: &Termios) {
-    if termios::tcgetattr(fd).is_ok_and(|now| is_raw(&now)) {
+    if termios::tcgetattr(fd).map_or(true, |now| is_raw(&now)) {
         // A terminal that is gone needs no settings.
-        let _ = termios::tcsetattr(fd, SetArg::TCSANOW, found);
+        let _ = set(fd, found);
     }
 }
 

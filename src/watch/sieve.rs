@@ -274,10 +274,11 @@ impl Sieve {
             0x1b => self.mode = Mode::Escape,
             0x18 | 0x1a => self.mode = Mode::Text,
             0x20..=0x3f => {
-                if self.sequence.len() >= LONGEST_SEQUENCE {
+                if self.sequence.len() < LONGEST_SEQUENCE {
+                    self.sequence.push(char::from(byte));
+                } else {
                     self.mode = Mode::CsiTooLong;
                 }
-                self.sequence.push(char::from(byte));
             }
             0x40..=0x7e => {
                 if self.mode == Mode::Csi {
@@ -423,6 +424,19 @@ mod tests {
         let pieces = sift(&[b"x\x1b[65535b\x1b[99999999999999999999B"], false);
         assert_eq!(pieces[1], format!("{:?}", Piece::Control { sequence: "\x1b[80b", moves: false }));
         assert_eq!(pieces[2], format!("{:?}", Piece::Control { sequence: "\x1b[1000B", moves: false }));
+    }
+
+    #[test]
+    fn a_sequence_without_an_end_is_not_kept() {
+        let mut sieve = Sieve::new(false);
+        sieve.push(b"\x1b[", false, 80, &mut |_| ());
+        for _ in 0..100 {
+            sieve.push(&[b'1'; 1000], false, 80, &mut |_| ());
+        }
+        assert!(sieve.sequence.capacity() <= 2 * LONGEST_SEQUENCE);
+        let mut shown = Vec::new();
+        sieve.push(b"Ax", false, 80, &mut |piece| shown.push(format!("{piece:?}")));
+        assert_eq!(shown, [format!("{:?}", Piece::Text("x"))]);
     }
 
     #[test]

@@ -20,6 +20,74 @@ fn refused(output: &Output, code: i32, what: &str) {
     assert!(said.starts_with("idlewatch: cannot ") && said.lines().count() == 1, "{what}: {said}");
 }
 
+/// This, with a system call that fails when it is made for the `when`th time, in idlewatch and in each of its `processes`.
+fn failing(processes: bool, call: &str, error: &str, when: usize, command: &str) -> Run {
+    let (trace, fault) = (format!("trace={call}"), format!("inject={call}:error={error}:when={when}"));
+    let mut words = vec!["strace", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &fault];
+    words.extend(processes.then_some("-f"));
+    Run::bare(&[&words[..], &[program(), "--", "sh", "-c", command]].concat())
+}
+
+/// Whether system calls can be made to fail.
+fn can_fail() -> bool {
+    if !has("strace") {
+        return false;
+    }
+    let allowed = failing(true, "setsid", "EIO", 9, "exit 3").output().status.code() == Some(3);
+    if !allowed {
+        eprintln!("skipped: nobody may trace here");
+    }
+    allowed
+}
+
+#[test]
+fn a_kernel_without_memory_for_a_message_holds_nobody_up() {
+    if can_fail() {
+        for when in 1..4 {
+            for mut run in failing(true, "sendto", "ENOBUFS", when, "exit 3").both_ways() {
+                assert_eq!(run.finish_bytes().1.code(), Some(3), "message {when}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_without_memory_for_what_is_printed_loses_none_of_it() {
+    if can_fail() {
+        for when in 1..4 {
+            for mut run in failing(false, "write", "ENOMEM", when, "echo one; echo two; exit 3").both_ways() {
+                let (text, status) = run.finish_bytes();
+                assert_eq!(String::from_utf8_lossy(&text).replace('\r', ""), "one\ntwo\n", "write {when}");
+                assert_eq!(status.code(), Some(3));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_we_cannot_do_before_a_command_is_no_fault_of_it() {
+    if can_fail() {
+        let output = failing(true, "setsid", "EPERM", 1, "echo started").output();
+        refused(&output, 125, "no session");
+        let output = Run::new(&[], &["/"]).output();
+        assert_eq!(output.status.code(), Some(126));
+    }
+}
+
+#[test]
+fn a_terminal_that_refuses_its_settings_once_is_given_back() {
+    if can_fail() {
+        let sweep = |first: usize| {
+            for when in (first..48).step_by(4) {
+                let mut run = failing(true, "ioctl", "EINTR", when, "exit 3").in_terminal();
+                run.finish_bytes();
+                assert!(run.settings() == run.found(), "ioctl {when}");
+            }
+        };
+        std::thread::scope(|scope| (1..5).for_each(|first| drop(scope.spawn(move || sweep(first)))));
+    }
+}
+
 #[test]
 fn without_descriptors_nothing_is_started() {
     let mut started = false;
