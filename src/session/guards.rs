@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::tree::{self, Work};
-use crate::watch::{Answer, Guard, Moment, span};
+use crate::watch::{Answer, Busy, Guard, Moment, span};
 
 /// The share of one core that is work, for processes that have the terminal: they may be drawing. Measured on agents
 /// that hung with their spinners turning: claude 16 %, codex 6 %, gemini 19 %, aider 1 %, opencode up to 41 %.
@@ -50,18 +50,19 @@ struct Mark {
 
 impl Guards {
     /// What these guards say of the processes below `root`. Shell commands are not asked here.
-    /// `terminals` are the device numbers of the command's terminals.
+    /// `terminals` are the device numbers of the command's terminals, `busy` is whose processor time is work.
     pub fn ask<'g>(
         &mut self,
         now: Moment,
         guards: impl Iterator<Item = &'g Guard>,
         root: i32,
         terminals: &[u64],
+        busy: Busy,
     ) -> Vec<Answer> {
         guards
             .filter_map(|guard| {
                 let speaks = match guard {
-                    Guard::Cpu => self.cpu(now, root, terminals),
+                    Guard::Cpu => self.cpu(now, root, terminals, busy),
                     Guard::Io => self.io(now, root),
                     Guard::Net => self.net(now, root),
                     Guard::Children => self.children(root),
@@ -73,7 +74,7 @@ impl Guards {
             .collect()
     }
 
-    fn cpu(&mut self, now: Moment, root: i32, terminals: &[u64]) -> Option<String> {
+    fn cpu(&mut self, now: Moment, root: i32, terminals: &[u64], busy: Busy) -> Option<String> {
         let work = tree::work(root, terminals)?;
         let (then, before) = *self.cpu.get_or_insert((now, work));
         let wall = now.since(then);
@@ -82,7 +83,8 @@ impl Guards {
         }
         self.cpu = Some((now, work));
         let share = |group: usize| share(wall, before[group], work[group]);
-        let (drawing, others) = (share(0), share(1));
+        let drawing = if busy == Busy::All { share(0) } else { 0.0 };
+        let others = share(1);
         (drawing >= BUSY_DRAWING || others >= BUSY).then(|| {
             let all = (drawing + others) * 100.0;
             format!("its processes used {all:.0} % of a core in the last {}", span(wall))
@@ -209,7 +211,7 @@ mod tests {
 
     fn says(guards: &mut Guards, now: u64, guard: &Guard) -> Option<String> {
         let own = i32::try_from(std::process::id()).unwrap();
-        guards.ask(at(now), [guard].into_iter(), own, &[]).pop().unwrap().speaks
+        guards.ask(at(now), [guard].into_iter(), own, &[], Busy::All).pop().unwrap().speaks
     }
 
     #[test]

@@ -172,7 +172,8 @@ impl Session {
     fn hear_guards(&mut self) -> Vec<Answer> {
         let sides = self.sources.iter().filter_map(Source::side);
         let terminals: Vec<u64> = self.pty.iter().chain(sides).filter_map(Pty::device).collect();
-        self.guards.ask(self.clock.now(), self.watcher.guards(), self.monitor.pid, &terminals)
+        let busy = self.watcher.policy().profile.as_ref().map(|profile| profile.busy).unwrap_or_default();
+        self.guards.ask(self.clock.now(), self.watcher.guards(), self.monitor.pid, &terminals, busy)
     }
 
     fn ask_guards(&mut self) {
