@@ -19,10 +19,10 @@ const BUSY_DRAWING: f64 = 0.45;
 const BUSY: f64 = 0.05;
 /// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more.
 const TRANSFER: f64 = 500_000.0;
-/// Bytes a second that are received and are work. `claude -p` that called a tool every six seconds received 315 to 394,
-/// and a server that does not answer sends nothing. Between the two this is a guess: what merely keeps a connection open
-/// is expected to be some ten.
-const RECEIVED: f64 = 100.0;
+/// Bytes a second that are received and are work. `claude -p` that called a tool every five or six seconds received 228 to
+/// 394, `gemini -p` 132 and over eight seconds 90. A server that hangs sends nothing, or a ping every five seconds, which
+/// is 9 and over TLS some 15.
+const RECEIVED: f64 = 40.0;
 /// Rates over less than this say nothing, and a command is not ended on nothing.
 const SHORTEST: Duration = Duration::from_millis(200);
 const MEASURING: &str = "its work is still being measured";
