@@ -20,8 +20,9 @@ const BUSY: f64 = 0.05;
 /// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more.
 const TRANSFER: f64 = 500_000.0;
 /// Bytes a second that are received and are work. `claude -p` that called a tool every five or six seconds received 228 to
-/// 394, `gemini -p` 132 and over eight seconds 90. A server that hangs sends nothing, or a ping every five seconds, which
-/// is 9 and over TLS some 15.
+/// 394, `gemini -p` with short answers 145 to 181; one such answer in eight seconds, 726 bytes, would be 90. A server that
+/// hangs sends nothing, or pings: by their length 9 for one every five seconds, and more over TLS. That is reckoned, not
+/// measured, and so where the line is drawn is a guess.
 const RECEIVED: f64 = 40.0;
 /// Rates over less than this say nothing, and a command is not ended on nothing.
 const SHORTEST: Duration = Duration::from_millis(200);
