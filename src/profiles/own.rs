@@ -197,7 +197,7 @@ mod tests {
         for (text, says) in [
             (
                 "[profile.m]\nfoo = 1",
-                "c.toml:2: profile m: a profile has no 'foo'; it has commands, resume, status-words, options, turn, question, prompt",
+                "c.toml:2: profile m: a profile has no 'foo'; it has commands, resume, status-words, busy, options, turn, question, prompt",
             ),
             (
                 "[profile.m]\ncommand = ['x']",

@@ -19,10 +19,11 @@ enum Shape {
     Options,
 }
 
-const PROFILE: [(&str, Shape); 8] = [
+const PROFILE: [(&str, Shape); 9] = [
     ("commands", Shape::Texts),
     ("resume", Shape::Text),
     ("status-words", Shape::OneOf(&["pastime", "work"])),
+    ("busy", Shape::OneOf(&["tools"])),
     ("options", Shape::Options),
     ("turn", Shape::Marks),
     ("question", Shape::Marks),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::tree::{self, Work};
-use crate::watch::{Answer, Guard, Moment, span};
+use crate::watch::{Answer, Busy, Guard, Moment, span};
 
 /// The share of one core that is work, for processes that have the terminal: they may be drawing. Measured on agents
 /// that hung with their spinners turning: claude 16 %, codex 6 %, gemini 19 %, aider 1 %, opencode up to 41 %.
@@ -19,10 +19,11 @@ const BUSY_DRAWING: f64 = 0.45;
 const BUSY: f64 = 0.05;
 /// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more.
 const TRANSFER: f64 = 500_000.0;
-/// Bytes a second that are received and are work. `claude -p` that called a tool every six seconds received 315 to 394,
-/// and a server that does not answer sends nothing. Between the two this is a guess: what merely keeps a connection open
-/// is expected to be some ten.
-const RECEIVED: f64 = 100.0;
+/// Bytes a second that are received and are work. `claude -p` that called a tool every five or six seconds received 228 to
+/// 394, `gemini -p` with short answers 145 to 181; one such answer in eight seconds, 726 bytes, would be 90. A server that
+/// hangs sends nothing, or pings: by their length 9 for one every five seconds, and more over TLS. That is reckoned, not
+/// measured, and so where the line is drawn is a guess.
+const RECEIVED: f64 = 40.0;
 /// Rates over less than this say nothing, and a command is not ended on nothing.
 const SHORTEST: Duration = Duration::from_millis(200);
 const MEASURING: &str = "its work is still being measured";
@@ -50,18 +51,19 @@ struct Mark {
 
 impl Guards {
     /// What these guards say of the processes below `root`. Shell commands are not asked here.
-    /// `terminals` are the device numbers of the command's terminals.
+    /// `terminals` are the device numbers of the command's terminals, `busy` is whose processor time is work.
     pub fn ask<'g>(
         &mut self,
         now: Moment,
         guards: impl Iterator<Item = &'g Guard>,
         root: i32,
         terminals: &[u64],
+        busy: Busy,
     ) -> Vec<Answer> {
         guards
             .filter_map(|guard| {
                 let speaks = match guard {
-                    Guard::Cpu => self.cpu(now, root, terminals),
+                    Guard::Cpu => self.cpu(now, root, terminals, busy),
                     Guard::Io => self.io(now, root),
                     Guard::Net => self.net(now, root),
                     Guard::Children => self.children(root),
@@ -73,7 +75,7 @@ impl Guards {
             .collect()
     }
 
-    fn cpu(&mut self, now: Moment, root: i32, terminals: &[u64]) -> Option<String> {
+    fn cpu(&mut self, now: Moment, root: i32, terminals: &[u64], busy: Busy) -> Option<String> {
         let work = tree::work(root, terminals)?;
         let (then, before) = *self.cpu.get_or_insert((now, work));
         let wall = now.since(then);
@@ -82,7 +84,8 @@ impl Guards {
         }
         self.cpu = Some((now, work));
         let share = |group: usize| share(wall, before[group], work[group]);
-        let (drawing, others) = (share(0), share(1));
+        let drawing = if busy == Busy::All { share(0) } else { 0.0 };
+        let others = share(1);
         (drawing >= BUSY_DRAWING || others >= BUSY).then(|| {
             let all = (drawing + others) * 100.0;
             format!("its processes used {all:.0} % of a core in the last {}", span(wall))
@@ -209,7 +212,7 @@ mod tests {
 
     fn says(guards: &mut Guards, now: u64, guard: &Guard) -> Option<String> {
         let own = i32::try_from(std::process::id()).unwrap();
-        guards.ask(at(now), [guard].into_iter(), own, &[]).pop().unwrap().speaks
+        guards.ask(at(now), [guard].into_iter(), own, &[], Busy::All).pop().unwrap().speaks
     }
 
     #[test]

@@ -167,7 +167,8 @@ impl Session {
     fn hear_guards(&mut self) -> Vec<Answer> {
         let sides = self.flow.sources.iter().filter_map(Source::side);
         let terminals: Vec<u64> = self.inner.pty.iter().chain(sides).filter_map(Pty::device).collect();
-        self.asked.guards.ask(self.clock.now(), self.watcher.guards(), self.command.monitor.pid, &terminals)
+        let busy = self.watcher.policy().profile.as_ref().map(|profile| profile.busy).unwrap_or_default();
+        self.asked.guards.ask(self.clock.now(), self.watcher.guards(), self.command.monitor.pid, &terminals, busy)
     }
 
     fn ask_guards(&mut self) {

@@ -104,7 +104,7 @@ pub use ordeal::survive;
 pub use pattern::Pattern;
 pub use picture::{Colour, Picture, Stretch, Style};
 pub use policy::{ActivityKind, Ending, Ladders, Nudges, Policy};
-pub use profile::Profile;
+pub use profile::{Busy, Profile};
 pub use state::State;
 pub use step::{Key, Step, format_ladder, parse_ladder};
 pub use watcher::Watcher;

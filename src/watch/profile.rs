@@ -15,6 +15,8 @@ pub struct Profile {
     /// The command that goes on where it was, if there is one.
     pub resume: Option<String>,
     pub(super) status_words: StatusWords,
+    /// Whose processor time is work.
+    pub busy: Busy,
     turn: Vec<Mark>,
     question: Vec<Mark>,
     prompt: Vec<Mark>,
@@ -34,6 +36,18 @@ pub(super) enum StatusWords {
     Work,
 }
 
+/// Whose processor time says that a program works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Busy {
+    /// Its own as well.
+    #[default]
+    #[serde(skip)]
+    All,
+    /// Only that of the tools it has started: what it uses itself draws, and may be much.
+    Tools,
+}
+
 /// Text in a region of the screen, with the company it must and must not keep there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mark {
@@ -51,6 +65,8 @@ struct ProfileFile {
     resume: Option<String>,
     #[serde(default, rename = "status-words")]
     status_words: StatusWords,
+    #[serde(default)]
+    busy: Busy,
     #[serde(default)]
     turn: Vec<MarkFile>,
     #[serde(default)]
@@ -109,8 +125,8 @@ impl Profile {
         }
         let marks = |all: &[MarkFile]| all.iter().map(mark).collect::<Result<Vec<_>, _>>();
         let (turn, question, prompt) = (marks(&file.turn)?, marks(&file.question)?, marks(&file.prompt)?);
-        let ProfileFile { name, commands, resume, status_words, .. } = file;
-        Ok(Self { name, commands, resume, status_words, turn, question, prompt })
+        let ProfileFile { name, commands, resume, status_words, busy, .. } = file;
+        Ok(Self { name, commands, resume, status_words, busy, turn, question, prompt })
     }
 
     /// Every mark: what it is for, and the text it looks for.

@@ -79,6 +79,8 @@ pub(super) struct Sight {
     painted: Option<Moment>,
     looked: Moment,
     resized: Option<Moment>,
+    /// When something was last typed for us into a turn in progress.
+    nudged: Option<Moment>,
     typed: Option<Moment>,
     growth: Growth,
     lines: Vec<Line>,
@@ -123,6 +125,7 @@ impl Sight {
             painted: None,
             looked: Moment::START,
             resized: None,
+            nudged: None,
             typed: None,
             growth: Growth::default(),
             lines: Vec::new(),
@@ -309,7 +312,7 @@ impl Sight {
         self.screen.show();
         let recent = |moment: Option<Moment>| moment.is_some_and(|moment| at.since(moment) < ECHO);
         let around = Circumstances {
-            all: recent(self.resized),
+            all: recent(self.resized) || recent(self.nudged),
             row: recent(self.typed).then(|| self.screen.cursor().row),
             full_screen: self.screen.is_alternate(),
             status_words: policy.profile.as_ref().map(|profile| profile.status_words).unwrap_or_default(),
@@ -361,6 +364,11 @@ impl Sight {
     /// Somebody typed: what appears at the cursor next is the echo, unless the line was submitted.
     pub(super) fn typed(&mut self, now: Moment, bytes: &[u8]) {
         self.typed = (!bytes.iter().any(|byte| matches!(byte, b'\r' | b'\n'))).then_some(now);
+    }
+
+    /// We typed into a turn in progress: that it is queued, and how it could be sent, is said anywhere on the screen.
+    pub(super) const fn nudged(&mut self, now: Moment) {
+        self.nudged = Some(now);
     }
 
     /// Something came from the terminal, and before that the command was `at_prompt`. Whether a person typed it.

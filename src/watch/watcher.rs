@@ -366,6 +366,9 @@ impl Watcher {
                 // What is typed is echoed, and a submitted line is shown again: neither is the command's doing.
                 self.sight.typed(now, bytes);
                 self.policy.counting.add_own(bytes);
+                if self.ladder.is_nudging() && self.reading.turn.is_some() {
+                    self.sight.nudged(now);
+                }
             }
         }
     }

@@ -15,6 +15,22 @@ fn a_silent_command_that_works_lives_until_the_cap() {
 }
 
 #[test]
+fn a_program_that_is_known_to_draw_busily_does_not_speak_for_itself_but_its_tools_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("c.toml");
+    fs::write(&file, "[profile.draws]\ncommands = ['sh']\nbusy = 'tools'\n").unwrap();
+    let config = file.to_str().unwrap();
+    let options = ["--config", config, "--idle", "2s", "--guard", "cpu", "-v"];
+    let output = Run::sh(&options, "while :; do :; done").output();
+    assert_eq!(output.status.code(), Some(121), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("guard cpu"), "{}", stderr(&output));
+    let tool = "timeout 5 sh -c 'while :; do :; done' </dev/null >/dev/null 2>&1; exit 0";
+    let output = Run::sh(&options, tool).output();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stderr(&output).contains("guard cpu"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_file_that_grows_and_a_command_that_agrees_speak_for_a_silent_command() {
     let folder = tempfile::tempdir().unwrap();
     let grows = "i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo x >>log; sleep 0.08; done";

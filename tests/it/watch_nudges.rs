@@ -50,6 +50,23 @@ fn a_turn_that_hangs_is_nudged_although_the_program_listens_to_its_user() {
 }
 
 #[test]
+fn that_a_nudge_is_queued_behind_a_turn_that_hangs_is_no_progress() {
+    let nudges = nudging(&["please go on"], 1);
+    let mut watched = Watched::with(|policy| {
+        nudges(policy);
+        policy.profile = idlewatch::profiles::by_name("claude");
+    });
+    watched.finds(Look { line_mode: Known::No, ..Look::default() });
+    watched.observes(&Observation::Attended(true));
+    watched.prints("\x1b[2J\x1b[Hhello\r\n\r\n✻ Thinking…\r\n\r\n❯ \r\n  esc to interrupt\x1b[A\r\x1b[2C");
+    watched.passes(seconds(60)).prints("please go on").passes(std::time::Duration::from_millis(600));
+    assert_eq!(watched.typed.last().unwrap().1, b"\r", "{:?}", watched.typed);
+    watched.prints("\x1b[2J\x1b[Hhello\r\n\r\n✻ Thinking…\r\n  ⎿  Queued · ctrl+x ctrl+s to send now\r\n\r\n❯ \r\n");
+    watched.prints("  esc to interrupt\x1b[A\r\x1b[2C").passes(seconds(60));
+    assert!(first_signal(&watched).is_some_and(|at| (90..=100).contains(&at)), "{:?}", watched.signals);
+}
+
+#[test]
 fn what_a_key_makes_room_for_is_typed_although_the_screen_has_changed() {
     let ladder = "warn,key:esc,wait:3s,nudge:please go on,wait:30s,stop";
     for (attended, typed) in [(true, false), (false, false), (true, true)] {
