@@ -325,7 +325,11 @@ mod tests {
             "text\n(END)¶",
             "text\n--More--(5%)¶",
         ] {
-            assert!(matches!(look(screen, false), Some(Wait::Question(_))), "{screen:?}: {:?}", look(screen, false));
+            assert!(
+                matches!(look(screen, false), Some(Wait::Question(_) | Wait::List(_))),
+                "{screen:?}: {:?}",
+                look(screen, false)
+            );
         }
     }
 
