@@ -122,7 +122,8 @@ mod system {
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
         let argument = (&raw const task).cast_mut().cast();
         // SAFETY: with CLONE_VFORK we go on only when the new process has left our memory, so the stack and the task
-        // outlive it there. It runs no handler, since every signal is blocked, and only makes system calls.
+        // outlive it there. It runs no handler of ours: the monitor has none in place yet, and signals are let through only
+        // right before exec. It only makes system calls.
         match unsafe { libc::clone(begin::<W>, stack.top(), flags, argument) } {
             -1 => Err(io::Error::last_os_error()),
             pid => Ok((pid, task.failure.load(Ordering::SeqCst))),

@@ -15,7 +15,7 @@ pub(super) struct Fate {
     pub(super) kills: bool,
     /// Whether somebody told it to end.
     pub(super) dismissal: Dismissal,
-    /// The same while it was ending or over: whatever the outcome, that was the last word.
+    /// Somebody told it to end while it was ending or over: whatever the outcome, that was the last word.
     pub(super) last_word: bool,
     /// How long whoever takes nothing is waited for, while it is.
     pub(super) patience: Option<Moment>,

@@ -15,7 +15,7 @@ pub struct Sockets {
 }
 
 impl Sockets {
-    /// What is known of the socket with this inode, as the process `pid` sees the network.
+    /// What is known of the socket with this inode, as the process that was asked about first sees the network.
     pub fn describe(&mut self, pid: i32, inode: u64) -> Option<&str> {
         self.known.get_or_insert_with(|| read_all(pid)).get(&inode).map(String::as_str)
     }
