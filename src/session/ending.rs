@@ -218,7 +218,8 @@ impl Session {
                     self.leave_out_stop();
                     heeded = Heeded::Stop;
                 }
-                signal if signal.stops() && origin != Origin::Own && !place::is_orphaned() => {
+                // The key. Those for whoever uses the terminal from the background are no more for us here than before.
+                Signal::TSTP if origin != Origin::Own && !place::is_orphaned() => {
                     let was_raw = self.outer.terminal.as_ref().is_some_and(Terminal::is_raw);
                     arrived.extend(self.stand_still(signal));
                     self.take_place_again(was_raw);

@@ -64,7 +64,8 @@ fn is_taken(file: &File) -> bool {
 impl Outlet {
     /// Opens a file, and makes it for its owner alone if it is not there.
     pub fn open(path: &Path, existing: Existing) -> io::Result<Self> {
-        if path.metadata().is_ok_and(|about| about.file_type().is_fifo() && !is_standard_stream(&about))
+        // Of a pipe that is our own output we must not be a reader: nobody would learn that the real one has left.
+        if path.metadata().is_ok_and(|about| about.file_type().is_fifo() && standard_stream(&about).is_none())
             && let Some((writer, keeper)) = open_pipe(path)
         {
             return Ok(Self::new(Sink::own(writer.into()), Some(keeper)));
@@ -75,7 +76,7 @@ impl Outlet {
             Existing::Overwrite => options.write(true).truncate(false),
         };
         let file = options.create(true).mode(0o600).custom_flags(FLAGS).open(path)?;
-        if let Some(ours) = standard_stream(&file) {
+        if let Some(ours) = file.metadata().ok().and_then(|about| standard_stream(&about)) {
             // Each of two open files has a place of its own in it, and one would write over the other.
             return match existing {
                 Existing::Append => Self::stream(ours),
@@ -167,19 +168,12 @@ pub struct Rest {
 }
 
 /// Our standard output or error, if that is this file or pipe.
-fn standard_stream(file: &File) -> Option<BorrowedFd<'static>> {
-    let about = file.metadata().ok().filter(|about| about.is_file() || about.file_type().is_fifo())?;
-    STANDARD[1..].iter().copied().find(|stream| is_stream(*stream, &about))
-}
-
-/// Whether this is our standard output or error. Of a pipe that is, we must not be a reader: nobody would learn that the
-/// real one has left.
-fn is_standard_stream(about: &Metadata) -> bool {
-    STANDARD[1..].iter().any(|stream| is_stream(*stream, about))
-}
-
-fn is_stream(stream: BorrowedFd<'_>, about: &Metadata) -> bool {
-    fstat(stream).is_ok_and(|stream| (stream.st_dev, stream.st_ino) == (about.dev(), about.ino()))
+fn standard_stream(about: &Metadata) -> Option<BorrowedFd<'static>> {
+    let is_this = |stream: &BorrowedFd<'_>| {
+        fstat(stream).is_ok_and(|stream| (stream.st_dev, stream.st_ino) == (about.dev(), about.ino()))
+    };
+    let can_be = about.is_file() || about.file_type().is_fifo();
+    STANDARD[1..].iter().copied().find(is_this).filter(|_| can_be)
 }
 
 fn is_ready(fd: BorrowedFd<'_>, what: PollFlags) -> bool {
