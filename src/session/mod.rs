@@ -13,6 +13,7 @@
 //! them is in files that say what: `ready` waits, `passing` and `typing` relay, `perform` does what the watcher says, `job`
 //! follows the shell, `serve` answers clients, `ending` puts everything back.
 
+mod alarm;
 mod asked;
 mod beside;
 mod checkpoint;
@@ -88,6 +89,7 @@ pub(crate) use self::signals::Signals;
 pub(crate) use self::sink::Sink;
 pub(crate) use self::terminal::{Terminal, size_of};
 
+use self::alarm::Alarm;
 use self::asked::Asked;
 use self::command::Command;
 use self::fate::Fate;
@@ -122,6 +124,8 @@ pub enum Outcome {
 /// A command that runs.
 struct Session {
     clock: Clock,
+    /// What ends a wait.
+    alarm: Alarm,
     /// Time that nobody could watch.
     gaps: Gaps,
     watcher: Watcher,

@@ -1,10 +1,12 @@
 //! Descriptors to wait for, each with what it means.
 
 use std::os::fd::BorrowedFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::alarm::Alarm;
 
 /// What is waited for. `T` says what a descriptor means.
 pub struct PollSet<'fd, T> {
@@ -47,14 +49,51 @@ impl<'fd, T> PollSet<'fd, T> {
     /// Waits until something is ready, at most this long. A signal ends the wait as well: then whatever is ready is, its
     /// own pipe among it.
     pub fn wait(mut self, timeout: Option<Duration>) -> Waited<T> {
-        match poll(&mut self.fds, rounded_up(timeout)) {
-            Ok(0) => return Waited::Over,
-            Ok(_) => {}
-            // To be seen now, before anything is concluded from how late it is.
-            Err(Errno::EINTR) if poll(&mut self.fds, PollTimeout::ZERO).is_ok() => {}
-            // Another signal, or out of memory for the moment.
-            Err(_) => return Waited::Ready(Vec::new()),
+        match self.poll(rounded_up(timeout)) {
+            Some(0) => Waited::Over,
+            Some(_) => self.ready(),
+            None => Waited::Ready(Vec::new()),
         }
+    }
+
+    /// The same, with an alarm for all such waits.
+    pub fn wait_by(mut self, alarm: &'fd Alarm, timeout: Option<Duration>) -> Waited<T> {
+        let mut now = Instant::now();
+        let Some(until) = timeout.and_then(|timeout| now.checked_add(timeout)) else { return self.wait(None) };
+        while now < until {
+            let Some(fd) = alarm.ready_by(until, now) else { break };
+            self.fds.push(PollFd::new(fd, PollFlags::POLLIN));
+            let count = self.poll(PollTimeout::NONE);
+            let rang = self.fds.pop().is_some_and(|fd| fd.any().unwrap_or(false));
+            if rang {
+                alarm.rang();
+            }
+            match count {
+                Some(1) if rang => {
+                    now = Instant::now();
+                    if now >= until {
+                        return Waited::Over;
+                    }
+                    // It was set for a wait that has ended before.
+                }
+                Some(_) => return self.ready(),
+                None => return Waited::Ready(Vec::new()),
+            }
+        }
+        self.wait(Some(until.saturating_duration_since(now)))
+    }
+
+    /// How many are ready; none is known to be if that failed.
+    fn poll(&mut self, timeout: PollTimeout) -> Option<i32> {
+        match poll(&mut self.fds, timeout) {
+            // To be seen now, before anything is concluded from how late it is.
+            Err(Errno::EINTR) => poll(&mut self.fds, PollTimeout::ZERO).ok().map(|count| count.max(1)),
+            // Out of memory for the moment.
+            result => result.ok(),
+        }
+    }
+
+    fn ready(self) -> Waited<T> {
         let ready = self.meanings.into_iter().zip(self.fds).filter_map(|(meaning, fd)| {
             fd.revents().filter(|events| !events.is_empty()).map(|events| (meaning, events))
         });

@@ -87,6 +87,6 @@ impl Session {
         for (which, fd, flags) in self.teller.records.control.iter().flat_map(Server::watched) {
             set.add(Watched::Control(which), fd, flags);
         }
-        set.wait(timeout).ready()
+        set.wait_by(&self.alarm, timeout).ready()
     }
 }

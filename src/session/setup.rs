@@ -12,6 +12,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::termios::Termios;
 use portable_pty::PtySize;
 
+use super::alarm::Alarm;
 use super::asked::Asked;
 use super::clock::Clock;
 use super::command::Command;
@@ -255,6 +256,7 @@ impl Session {
         let Ground { own, plan, size, .. } = ground;
         Box::new(Self {
             clock: Clock::start(),
+            alarm: Alarm::new(),
             gaps: Gaps::new(Clock::suspended()),
             watcher: Watcher::new(Policy {
                 size: Size { cols: size.cols, rows: size.rows },
