@@ -56,8 +56,13 @@ const NEXT_LOOK: u8 = 50;
 impl Monitor {
     /// Starts the monitor, and with it the command. Every signal has to be blocked, and there must be one thread.
     ///
-    /// `outer` is the terminal to give back should idlewatch die, with the settings it was found with.
-    pub fn start(newcomer: Newcomer, outer: Option<(OwnedFd, Termios)>) -> io::Result<Self> {
+    /// `outer` is the terminal to give back should idlewatch die, with the settings it was found with. `take_over` is done
+    /// by the monitor before there is a command: what is not there yet cannot be left behind.
+    pub fn start(
+        newcomer: Newcomer,
+        outer: Option<(OwnedFd, Termios)>,
+        take_over: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<Self> {
         let (ours, theirs) = Link::pair()?;
         // SAFETY: there is one thread, so the new process may go on as this one would.
         match unsafe { fork() }? {
@@ -76,7 +81,7 @@ impl Monitor {
                     rouses: None,
                 });
                 let outer = ManuallyDrop::new(outer);
-                let run = || watchman.run(outer.as_ref());
+                let run = || watchman.run(outer.as_ref(), take_over);
                 // A panic here would unwind into idlewatch's own stack frames, which this process must not finish.
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
                 leave()
@@ -134,14 +139,18 @@ fn leave() -> ! {
 }
 
 impl Watchman {
-    fn run(&mut self, outer: Option<&(OwnedFd, Termios)>) {
+    fn run(&mut self, outer: Option<&(OwnedFd, Termios)>, take_over: impl FnOnce() -> io::Result<()>) {
         tree::adopt_orphans();
         tree::go_on_without_parent();
         // Before there is a command that would have to be ended for want of a descriptor.
         let children = UnixStream::pair().map_err(Failure::from);
-        let children = match children.and_then(|children| self.start().map(|()| children)) {
+        let ready = children.and_then(|children| take_over().map(|()| children).map_err(Failure::from));
+        let children = match ready.and_then(|children| self.start().map(|()| children)) {
             Ok(children) => children,
-            Err(failure) => return self.link.report(News::Failed(failure)),
+            Err(failure) => {
+                give_back(outer);
+                return self.link.report(News::Failed(failure));
+            }
         };
         // At once: idlewatch has things to do of its own meanwhile.
         self.link.report(News::Started { pid: self.child, group: self.group });
@@ -305,9 +314,13 @@ impl Watchman {
         end_descendants(target, || {
             let _ = send(target, Signal::KILL);
         });
-        if let Some((fd, found)) = outer {
-            terminal::give_back(fd, found);
-        }
+        give_back(outer);
+    }
+}
+
+fn give_back(outer: Option<&(OwnedFd, Termios)>) {
+    if let Some((fd, found)) = outer {
+        terminal::give_back(fd, found);
     }
 }
 

@@ -88,7 +88,7 @@ struct Ground {
 }
 
 impl Ground {
-    /// Opens the command's terminal and takes over ours.
+    /// Opens the command's terminal.
     fn lay(config: &Config) -> Result<Self, Error> {
         let own = Surroundings::look();
         let mut plan = Plan::new(config.pty, config.stdin, config.types(), own);
@@ -110,9 +110,8 @@ impl Ground {
         Signals::hold_back().map_err(failed("cannot block signals"))?;
         let in_front = terminal.as_ref().is_none_or(Terminal::is_ours);
         let takes_terminal = plan.pty && terminal.is_some() && in_front && !plan.on_demand;
-        if let (Some(terminal), Some(pty), Some(settings), true) = (&mut terminal, &pty, &settings, takes_terminal) {
-            take_over(terminal, pty, slave.as_ref(), settings, plan.shared)
-                .map_err(failed("cannot set up the terminal"))?;
+        if let (Some(terminal), Some(settings), true) = (&mut terminal, &settings, takes_terminal) {
+            terminal.will_be_raw(settings.clone(), plan.shared);
         }
         Ok(Self { own, plan, size, terminal, settings, in_front, takes_terminal, pty, slave })
     }
@@ -125,6 +124,28 @@ impl Ground {
         {
             typeahead::give_back(terminal, &unread);
         }
+    }
+
+    /// Makes our terminal raw and moves into the command's what was typed before that.
+    fn take_over(&self) -> io::Result<()> {
+        let (Some(terminal), Some(pty), Some(settings), true) =
+            (&self.terminal, &self.pty, &self.settings, self.takes_terminal)
+        else {
+            return Ok(());
+        };
+        let waiting = typeahead::take(terminal, settings)?;
+        terminal.enforce()?;
+        if !waiting.is_empty() {
+            pty.set(&typeahead::silent(settings))?;
+            File::from(pty.as_fd().try_clone_to_owned()?).write_all(&waiting)?;
+            if let Some(slave) = &self.slave {
+                // What is written to a master is worked on later, by the kernel's own thread, under the settings of that
+                // time. To ask the other side whether it can read waits for that.
+                typeahead::is_ready(slave)?;
+            }
+            pty.set(settings)?;
+        }
+        Ok(())
     }
 
     fn place(&self) -> Place {
@@ -167,7 +188,7 @@ impl Ground {
         };
         let newcomer = launch.prepare().map_err(|error| cannot_run(&name, error.into()))?;
         tree::adopt_orphans();
-        let monitor = Monitor::start(newcomer, outer).map_err(failed("cannot start a process"))?;
+        let monitor = Monitor::start(newcomer, outer, || self.take_over()).map_err(failed("cannot start a process"))?;
         let error = match monitor.first_news(limit) {
             Ok(Some(News::Started { pid, group })) => return Ok((monitor, pid, group)),
             Ok(Some(News::Failed(failure))) => {
@@ -354,33 +375,6 @@ fn open(size: PtySize, like: Option<&Termios>, echoes: bool) -> Result<(Pty, Own
         pty.make_plain(echoes).map_err(failed("cannot set up the pseudo-terminal"))?;
     }
     Ok((pty, slave))
-}
-
-/// Makes our terminal raw and moves into the command's what was typed before that.
-fn take_over(
-    terminal: &mut Terminal,
-    pty: &Pty,
-    slave: Option<&OwnedFd>,
-    settings: &Termios,
-    shared: bool,
-) -> io::Result<()> {
-    let waiting = typeahead::take(terminal, settings)
-        .and_then(|waiting| terminal.make_raw_from(settings.clone(), shared).map(|()| waiting))
-        .inspect_err(|_| {
-            // It may have been left without line mode.
-            let _ = terminal.apply(settings);
-        })?;
-    if !waiting.is_empty() {
-        pty.set(&typeahead::silent(settings))?;
-        File::from(pty.as_fd().try_clone_to_owned()?).write_all(&waiting)?;
-        if let Some(slave) = slave {
-            // What is written to a master is worked on later, by the kernel's own thread, under the settings of that
-            // time. To ask the other side whether it can read waits for that.
-            typeahead::is_ready(slave)?;
-        }
-        pty.set(settings)?;
-    }
-    Ok(())
 }
 
 /// Opens what the command's output streams are made of, and where they go on our side.

@@ -62,20 +62,24 @@ impl Terminal {
     /// Lets every byte pass through it untouched, in both directions; where it is `shared`, but for the carriage returns
     /// that it was found adding.
     pub fn make_raw(&mut self, shared: bool) -> io::Result<()> {
-        match self.changed {
-            None => self.make_raw_from(self.settings()?, shared),
-            Some(_) => Ok(()),
+        if self.changed.is_none() {
+            self.will_be_raw(self.settings()?, shared);
+            self.enforce().inspect_err(|_| self.changed = None)?;
         }
+        Ok(())
     }
 
-    /// The same, where the settings that it was found with are known.
-    pub fn make_raw_from(&mut self, found: Termios, shared: bool) -> io::Result<()> {
+    /// Whoever is started next will do that, with [`enforce`](Self::enforce): from now on it is ours to change back.
+    pub fn will_be_raw(&mut self, found: Termios, shared: bool) {
         let mut ours = found.clone();
         termios::cfmakeraw(&mut ours);
         ours.output_flags.set(OutputFlags::OPOST, shared && only_adds_returns(&found));
-        self.apply(&ours)?;
         self.changed = Some(Changed { found, ours });
-        Ok(())
+    }
+
+    /// Puts our settings in place, where there are any.
+    pub fn enforce(&self) -> io::Result<()> {
+        self.changed.as_ref().map_or(Ok(()), |changed| self.apply(&changed.ours))
     }
 
     /// Puts our settings in place again, if somebody has changed them behind our back.

@@ -111,6 +111,17 @@ fn the_terminal_is_given_back_when_idlewatch_is_killed() {
 }
 
 #[test]
+fn the_terminal_is_given_back_when_idlewatch_is_killed_as_soon_as_it_has_it() {
+    for _ in 0..10 {
+        let mut run = Run::new(&[], &["sleep", "300"]).in_terminal();
+        // Without a pause in between: it is about the first moment.
+        while run.settings() == run.found() && !run.has_ended() {}
+        run.signal(libc::SIGKILL);
+        run.until("the settings", |run| run.settings() == run.found());
+    }
+}
+
+#[test]
 fn the_same_holds_where_a_script_that_leads_the_session_runs_it() {
     let command = format!(
         "read -r _ _ _ watch _ </proc/$PPID/stat; echo watch=$watch\";\"; stty raw -echo; {FAMILY} wait; sleep 300"
