@@ -1,6 +1,6 @@
 //! What went wrong, said so that a person can do something about it.
 
-use std::fmt;
+use std::{fmt, io};
 
 use crate::exit::Reason;
 use crate::signal::Signal;
@@ -26,6 +26,11 @@ impl Error {
     /// idlewatch itself failed.
     pub fn internal(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: Reason::Error.code() }
+    }
+
+    /// The same, for a call that said why.
+    pub fn failed(what: &'static str) -> impl Fn(io::Error) -> Self {
+        move |error| Self::internal(format!("{what}: {error}"))
     }
 
     /// A signal told us to end before there was a command to pass it on to.

@@ -5,7 +5,10 @@
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use super::clock::Clock;
+use crate::watch::Moment;
 
 #[cfg(target_os = "linux")]
 use self::linux::Timer;
@@ -17,20 +20,27 @@ use self::other::Timer;
 pub struct Alarm {
     /// None where there can be none.
     timer: Option<Timer>,
-    rings: Cell<Option<Instant>>,
+    /// A clock of its own, since the run's can be put back.
+    clock: Clock,
+    rings: Cell<Option<Moment>>,
 }
 
 impl Alarm {
     /// Not set.
     pub fn new() -> Self {
-        Self { timer: Timer::new(), rings: Cell::new(None) }
+        Self { timer: Timer::new(), clock: Clock::start(), rings: Cell::new(None) }
+    }
+
+    /// What time it is, to an alarm.
+    pub fn now(&self) -> Moment {
+        self.clock.now()
     }
 
     /// What will be ready at this moment, or before. None if that cannot be had.
-    pub fn ready_by(&self, until: Instant, now: Instant) -> Option<BorrowedFd<'_>> {
+    pub fn ready_by(&self, until: Moment, now: Moment) -> Option<BorrowedFd<'_>> {
         let timer = self.timer.as_ref()?;
         if self.rings.get().is_none_or(|rings| until < rings) {
-            let is_set = timer.set(until.saturating_duration_since(now));
+            let is_set = timer.set(until.since(now));
             self.rings.set(is_set.then_some(until));
         }
         self.rings.get().map(|_| timer.as_fd())
@@ -105,7 +115,7 @@ mod tests {
 
     #[test]
     fn it_is_only_set_to_ring_earlier() {
-        let (alarm, now) = (Alarm::new(), Instant::now());
+        let (alarm, now) = (Alarm::new(), Moment::START);
         let [soon, later] = [1, 2].map(|hours| now + Duration::from_secs(hours * 3600));
         assert!(alarm.ready_by(later, now).is_some());
         assert!(alarm.ready_by(soon, now).is_some());
@@ -119,10 +129,10 @@ mod tests {
     #[test]
     fn a_wait_that_was_put_off_lasts_to_its_end() {
         let alarm = Alarm::new();
-        let now = Instant::now();
+        let now = alarm.now();
         assert!(alarm.ready_by(now + Duration::from_millis(1), now).is_some());
         let limit = Duration::from_millis(20);
         assert_eq!(PollSet::<()>::new().wait_by(&alarm, Some(limit)), Waited::Over);
-        assert!(now.elapsed() >= limit);
+        assert!(alarm.now().since(now) >= limit);
     }
 }

@@ -1,45 +1,23 @@
 //! The end of a run: nothing is lost, nothing stays behind, and the terminal is as it was.
 
-use std::collections::VecDeque;
-use std::os::fd::AsFd;
 use std::time::Duration;
-
-use nix::errno::Errno;
-use nix::poll::PollFlags;
 
 use super::link::Order;
 use super::notes::Tone;
-use super::pollset::{PollSet, Waited};
-use super::ready::Watched;
 use super::records::Records;
-use super::setup::bury;
 use super::signals::{Origin, Signals};
-use super::terminal::Terminal;
-use super::{Outcome, Session, Status, place, signals, tree, typeahead};
+use super::{Outcome, Session, Status, signals, tree, typeahead};
 use crate::config::{Exit, Say};
-use crate::control::Server;
 use crate::exit::Reason;
 use crate::signal::Signal;
-use crate::watch::{Event, Moment, Stream};
+use crate::watch::{Event, Moment};
 
 /// More than any pipe or terminal of the kernel holds. Whatever the command wrote before it ended is within this;
 /// what comes after is from those it left behind.
 const MOST_LEFT: u64 = 2 * 1024 * 1024;
 
-/// How long killed processes may take to disappear before they are reported as staying, and readers of what we have ended
-/// to take anything.
+/// How long killed processes may take to disappear before they are reported as staying.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// What has come of the signals that arrived in a wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Heeded {
-    /// Nothing.
-    Nothing,
-    /// We were stopped, and go on.
-    Stop,
-    /// It is over.
-    End,
-}
 
 /// What is left of a session.
 pub struct End {
@@ -90,7 +68,7 @@ impl Session {
         self.command.order(Order::Finish);
         // Before our side of the terminal is closed: until the monitor has taken it away from them, that would be a
         // hangup for those who live on.
-        bury(&self.command.monitor);
+        self.command.monitor.bury();
         self.fate.finished = true;
         let outcome = match (self.fate.reason, self.fate.ended) {
             (Some(reason), status) => {
@@ -142,135 +120,6 @@ impl Session {
         }
     }
 
-    /// Waits until the reader has taken enough for one more portion.
-    fn make_room(&mut self, index: usize) {
-        let sink = self.flow.sources[index].sink;
-        while !self.flow.sinks[sink].has_room() && self.wait_for(sink) {}
-    }
-
-    /// Waits until every reader has taken everything.
-    fn flush(&mut self) {
-        for sink in 0..self.flow.sinks.len() {
-            self.flow.sinks[sink].release_return();
-            while self.flow.sinks[sink].is_behind() && self.wait_for(sink) {}
-        }
-    }
-
-    /// Waits for a slow reader. A signal that would have ended the command while it wrote ends the waiting, and so does
-    /// the limit on the whole. Meanwhile clients are answered.
-    fn wait_for(&mut self, sink: usize) -> bool {
-        let Some(fd) = self.flow.sinks[sink].fd() else { return false };
-        let mut set = PollSet::new();
-        set.add(Watched::Sink(sink), fd, PollFlags::POLLOUT);
-        set.add(Watched::Signals, self.signals.as_fd(), PollFlags::POLLIN);
-        for (which, fd, flags) in self.teller.records.control.iter().flat_map(Server::watched) {
-            set.add(Watched::Control(which), fd, flags);
-        }
-        let waited = set.wait(self.left());
-        // First: time in which we were stopped is not over.
-        match self.heed_signals() {
-            Heeded::End => return false,
-            Heeded::Stop => return true,
-            Heeded::Nothing => {}
-        }
-        let Waited::Ready(ready) = waited else {
-            if self.fate.reason.is_none() && !self.fate.give_up && !self.was_killed() {
-                self.fate.reason = Some(Reason::Timeout);
-            }
-            self.fate.give_up = true;
-            return false;
-        };
-        let mut takes = false;
-        for (what, events) in ready {
-            match what {
-                Watched::Sink(_) => takes = true,
-                Watched::Control(which) => {
-                    if let Some(control) = &mut self.teller.records.control {
-                        control.attend(which, events);
-                    }
-                }
-                _ => {}
-            }
-        }
-        self.serve();
-        self.flow.sinks[sink].flush();
-        self.turn_output(sink);
-        // Whoever takes something, however slowly, gets its time anew; whoever only asks does not give it any.
-        let until = self.clock.now() + PATIENCE;
-        self.fate.patience = if takes { Some(until) } else { self.fate.patience.or(Some(until)) };
-        self.flow.sinks[sink].broken().is_none()
-    }
-
-    /// Hears what has arrived while a reader was waited for.
-    fn heed_signals(&mut self) -> Heeded {
-        let mut heeded = Heeded::Nothing;
-        let mut arrived = VecDeque::from(self.signals.arrived());
-        while let Some((signal, origin)) = arrived.pop_front() {
-            match signal {
-                signal if signal.ends() => {
-                    self.fate.ended = Some(Status::Signal(signal));
-                    self.fate.give_up = true;
-                    self.fate.last_word = true;
-                    return Heeded::End;
-                }
-                Signal::CHLD => self.command.monitor.keep_awake(),
-                Signal::CONT if heeded == Heeded::Nothing => {
-                    self.leave_out_stop();
-                    heeded = Heeded::Stop;
-                }
-                // The key. Those for whoever uses the terminal from the background are no more for us here than before.
-                Signal::TSTP if origin != Origin::Own && !place::is_orphaned() => {
-                    let was_raw = self.outer.terminal.as_ref().is_some_and(Terminal::is_raw);
-                    arrived.extend(self.stand_still(signal));
-                    self.take_place_again(was_raw);
-                    heeded = Heeded::Stop;
-                }
-                _ => {}
-            }
-        }
-        self.gaps.alive = self.clock.now();
-        heeded
-    }
-
-    /// Whether a signal that told it to end did so at once.
-    fn was_killed(&self) -> bool {
-        self.fate.dismissal.is_why() && matches!(self.fate.ended, Some(Status::Signal(_)))
-    }
-
-    /// How long a reader may still take that has stopped. What we have ended does not wait for it long.
-    fn left(&self) -> Option<Duration> {
-        let now = self.clock.now();
-        let until = match (self.fate.reason, self.fate.give_up) {
-            (_, true) => Some(now),
-            (Some(_), false) => Some(self.fate.patience.unwrap_or(now + PATIENCE)),
-            // Without us it would have been ended in the middle of a write.
-            (None, false) if self.was_killed() => Some(self.fate.patience.unwrap_or(now + PATIENCE)),
-            (None, false) => {
-                let policy = self.watcher.policy();
-                policy.timeout.filter(|_| policy.ladders.timeout_ends()).map(|limit| policy.due(limit))
-            }
-        };
-        until.map(|until| until.since(now))
-    }
-
-    /// What of the output could not be written, in words. The command need not know: without us it would have been told
-    /// when it wrote that, and would hardly have called it a success. That a reader has left is no loss.
-    fn lost_output(&self) -> Option<String> {
-        let broken = self.flow.sinks.iter().enumerate().filter_map(|(index, sink)| Some((index, sink.broken()?)));
-        let mut losses = broken.filter(|(index, error)| self.outer.screen != Some(*index) && *error != Errno::EPIPE);
-        let (index, error) = losses.next()?;
-        let errors = self.flow.sources.iter().any(|source| source.sink == index && source.stream == Stream::Stderr);
-        let name = if errors { "error" } else { "output" };
-        Some(format!("cannot write to standard {name}: {}", error.desc()))
-    }
-
-    /// What of the output nobody has taken, in words.
-    fn untaken_output(&self) -> Option<String> {
-        let sinks = self.flow.sinks.iter().enumerate().filter(|(index, _)| self.outer.screen != Some(*index));
-        let left: usize = sinks.map(|(_, sink)| sink.left()).sum();
-        (left > 0).then(|| format!("{left} bytes of output are lost: whoever reads it has stopped"))
-    }
-
     /// Ends whoever of the tree is left, and says who could not be ended.
     fn clear_away(&mut self) {
         let begun = self.clock.now();
@@ -290,67 +139,6 @@ impl Session {
         let names: Option<Vec<String>> = self.rest().map(|rest| rest.iter().map(ToString::to_string).collect());
         let who = names.map_or_else(|| "some that cannot be seen".to_owned(), |names| names.join(", "));
         self.tell(Say::Warnings, Tone::Act, &format!("{what}: {who}"));
-    }
-
-    /// Whatever the command was in the middle of, what is written to the terminal now is not a part of it.
-    fn cut_off_sequence(&mut self) {
-        if let (true, Some(screen)) = (self.flow.modes.cut_off(), self.outer.screen) {
-            self.flow.sinks[screen].take(b"\x18");
-        }
-    }
-
-    fn take_title_back_at_last(&mut self) {
-        if self.teller.notes.is_titled() {
-            self.cut_off_sequence();
-            self.take_title_back();
-        }
-    }
-
-    /// Undoes the modes that the command left on.
-    fn restore_screen(&mut self) {
-        let undo = self.flow.modes.undo();
-        if let (Some(screen), false) = (self.outer.screen, undo.is_empty()) {
-            self.cut_off_sequence();
-            self.flow.sinks[screen].take(&undo);
-            self.flush();
-        }
-    }
-
-    /// What we have to say about the end stands in a line of its own.
-    fn begin_line(&mut self) {
-        // Where the cursor is after the alternate screen only the terminal knows.
-        let speaks =
-            self.fate.reason.is_some() && self.teller.notes.says(Say::Warnings) && !self.flow.modes.is_alternate();
-        if speaks {
-            self.cut_off_sequence();
-        }
-        if let (true, false, Some(screen)) = (speaks, self.watcher.cursor().1 == 1, self.outer.screen) {
-            self.flow.sinks[screen].take(b"\r\n");
-            self.flush();
-        }
-    }
-
-    /// Settings that a command changed on purpose stay, as they would without us: `stty erase ^H`, `reset`. But only
-    /// if it ended by itself and left a terminal that a person can use; otherwise what was found is put back.
-    fn keep_usable_settings(&mut self) {
-        let by_itself = self.fate.reason.is_none() && matches!(self.fate.ended, Some(Status::Code(_)));
-        let (Some(terminal), Some(pty)) = (&mut self.outer.terminal, &self.inner.pty) else { return };
-        if let (true, Ok(left)) = (by_itself, pty.settings()) {
-            terminal.adopt(&left);
-        }
-    }
-
-    /// What was typed and not read is for whoever reads the terminal next.
-    fn return_typeahead(&mut self) {
-        let Some(terminal) = self.outer.terminal.as_mut().filter(|terminal| terminal.is_raw()) else { return };
-        let (Some(pty), Some(slave)) = (&self.inner.pty, &self.inner.slave) else { return };
-        let mut unread = pty.settings().and_then(|settings| typeahead::take(slave, &settings)).unwrap_or_default();
-        unread.extend(self.inner.keyboard.take_back());
-        if !unread.is_empty() {
-            // Whatever was typed since we last looked comes after that.
-            unread.extend(typeahead::take_late(terminal));
-            typeahead::give_back(terminal, &unread);
-        }
     }
 }
 
@@ -386,7 +174,7 @@ impl Drop for Session {
         }
         if !self.fate.finished {
             self.command.monitor.link.close();
-            bury(&self.command.monitor);
+            self.command.monitor.bury();
         }
     }
 }

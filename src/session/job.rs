@@ -1,170 +1,23 @@
-//! Job control: the foreground, stopping and continuing, as a shell expects it of the command.
+//! Job control: stopping and continuing, as a shell expects it of the command.
 
 use std::time::Duration;
 
 use nix::sys::signal::{
     SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal as Nix, kill, sigaction, sigprocmask,
 };
-use nix::sys::termios::{LocalFlags, SpecialCharacterIndices as Key};
 use nix::unistd::{Pid, getpgrp, getpid};
 
 use super::link::Order;
 use super::place::{self, Place};
 use super::pty::Pty;
-use super::signals::{self, Origin, Signals};
+use super::signals::{Origin, Signals};
 use super::terminal::Terminal;
 use super::{Observation, Session, Signal};
 
 /// How long it may take until the monitor has put the command in front.
 const HANDOVER: Duration = Duration::from_secs(1);
 
-/// The signals that these keys cause in the command's terminal, where the command itself stands in its foreground.
-/// `literal` is whether the key before these takes the first of them for what it is, and then whether the last does.
-pub fn signals_typed(pty: &Pty, group: i32, typed: &[u8], literal: &mut bool) -> Vec<Signal> {
-    let Ok(settings) = pty.settings() else { return Vec::new() };
-    let has = |flags| settings.local_flags.contains(flags);
-    let is = |key: Key, typed: u8| {
-        let key = settings.control_chars[key as usize];
-        key != libc::_POSIX_VDISABLE && key == typed
-    };
-    let mut signals = Vec::new();
-    for key in typed {
-        if std::mem::take(literal) {
-            continue;
-        }
-        let causes = [(Key::VINTR, Signal::INT), (Key::VQUIT, Signal::QUIT)];
-        let signal = causes.into_iter().find(|(cause, _)| has(LocalFlags::ISIG) && is(*cause, *key));
-        signals.extend(signal.map(|(_, signal)| signal).filter(|signal| !signals.contains(signal)));
-        *literal = signal.is_none() && has(LocalFlags::ICANON | LocalFlags::IEXTEN) && is(Key::VLNEXT, *key);
-    }
-    // Who stands in the foreground is asked only where it matters: most keys are no signal.
-    if !signals.is_empty() && pty.foreground() != Some(group) {
-        signals.clear();
-    }
-    signals
-}
-
 impl Session {
-    /// Without us these keys would reach everybody in our process group: a make or a script that runs us, the other
-    /// end of a pipeline. They did not, because our terminal is raw; so we pass them on.
-    pub(super) fn spread(&self, signals: &[Signal]) {
-        if self.command.place != Place::SessionLeader {
-            for signal in signals {
-                to_our_group(*signal);
-            }
-        }
-    }
-
-    /// Signals the command's process group at once, without the detour over the monitor.
-    pub(super) fn signal_group(&self, signal: Signal) {
-        if let (None, Place::Job { .. } | Place::SessionLeader | Place::Orphaned) =
-            (self.fate.ended, self.command.place)
-        {
-            // The monitor has not told us of the command's end, so its process id is its own.
-            signals::send_to_group(self.command.group, self.command.child, signal);
-        }
-    }
-
-    /// A person is there to answer, or is not.
-    pub(super) fn set_attended(&mut self, attended: bool) {
-        if self.outer.attended != (attended && self.outer.has_person) {
-            self.outer.attended = attended && self.outer.has_person;
-            self.observe(&Observation::Attended(self.outer.attended));
-        }
-    }
-
-    /// Takes our terminal for the command: raw, and the command in the foreground of its own.
-    pub(super) fn come_to_front(&mut self) {
-        let Some(terminal) = &mut self.outer.terminal else { return };
-        // What still waits is for a terminal as it is now.
-        if let Some(screen) = self.outer.screen {
-            self.flow.sinks[screen].flush();
-        }
-        if terminal.make_raw(self.outer.shared).is_err() {
-            return;
-        }
-        if let (Some(pty), Some(found), true) =
-            (&self.inner.pty, terminal.found(), std::mem::take(&mut self.outer.strange_settings))
-        {
-            let _ = pty.set(found);
-        }
-        self.share_output();
-        Signals::hold_terminal_output(false);
-        self.command.order(Order::Foreground);
-        self.outer.fronted = Some(self.clock.now());
-        self.resize();
-        self.set_attended(true);
-    }
-
-    /// Whether somebody else has our terminal, and we would take it.
-    pub(super) fn is_in_back(&self) -> bool {
-        !self.outer.on_demand
-            && self.inner.pty.is_some()
-            && self.outer.terminal.as_ref().is_some_and(|terminal| !terminal.is_raw())
-    }
-
-    /// A shell that brings a running job to the front gives it the terminal and says nothing.
-    pub(super) fn notice_front(&mut self) {
-        if self.is_in_back() && self.outer.terminal.as_ref().is_some_and(Terminal::is_ours) {
-            self.come_to_front();
-        }
-    }
-
-    /// Where others print to our terminal too, it goes on to add the carriage returns for as long as the command's own
-    /// does: then what either prints is shown as it would be without us. A terminal that is not ours adds them anyway.
-    pub(super) fn share_output(&mut self) {
-        let Some(screen) = self.outer.screen else { return };
-        let (Some(terminal), Some(pty)) = (&mut self.outer.terminal, &self.inner.pty) else { return };
-        let sink = &mut self.flow.sinks[screen];
-        let adds = if terminal.is_raw() {
-            // What still waits was meant for a terminal as it is now.
-            if self.outer.shared && !terminal.is_shared() && !sink.is_behind() && pty.adds_returns() {
-                terminal.share(true);
-            }
-            terminal.is_shared()
-        } else {
-            pty.adds_returns()
-        };
-        if adds != sink.adds_returns() {
-            sink.set_adds_returns(adds);
-        }
-    }
-
-    /// The command has printed a newline that stands alone: from here on it draws, and gets our terminal whole.
-    pub(super) fn turn_output(&mut self, sink: usize) {
-        if self.flow.sinks[sink].is_at_turn() {
-            if let Some(terminal) = &mut self.outer.terminal {
-                terminal.share(false);
-            }
-            self.flow.sinks[sink].set_adds_returns(false);
-            self.flow.sinks[sink].flush();
-        }
-    }
-
-    /// What is printed from now on is passed on as it is.
-    fn stop_sharing(&mut self) {
-        if let Some(screen) = self.outer.screen {
-            self.flow.sinks[screen].set_adds_returns(false);
-        }
-    }
-
-    /// Puts our terminal back as it was found.
-    fn restore_terminal(&mut self) {
-        if let Some(terminal) = &mut self.outer.terminal {
-            terminal.restore();
-        }
-        self.stop_sharing();
-    }
-
-    /// Gives our terminal up: somebody else is in its foreground.
-    pub(super) fn go_to_back(&mut self) {
-        Signals::hold_terminal_output(true);
-        self.restore_terminal();
-        self.share_output();
-        self.command.order(Order::Background);
-        self.set_attended(false);
-    }
-
     /// The command was stopped.
     pub(super) fn stopped(&mut self, signal: Signal) {
         self.stop_too(signal);
@@ -226,14 +79,6 @@ impl Session {
         self.signals.arrived().into_iter().filter(|(signal, _)| *signal != Signal::CONT).collect()
     }
 
-    /// Takes our terminal again after a stop, where it is ours.
-    pub(super) fn take_place_again(&mut self, was_raw: bool) {
-        let ours = self.outer.terminal.as_ref().is_some_and(Terminal::is_ours);
-        if self.inner.pty.is_some() && self.outer.terminal.is_some() {
-            if ours && (was_raw || !self.outer.on_demand) { self.come_to_front() } else { self.go_to_back() }
-        }
-    }
-
     /// Passes on what is there, so that it is shown under the settings it was printed for.
     fn relay_all(&mut self) {
         for index in 0..self.flow.sources.len() {
@@ -292,25 +137,4 @@ impl Session {
             self.command.order(Order::Signal(Signal::CONT));
         }
     }
-
-    /// Our terminal is gone, so the command's goes too: its processes get the hangup they would have got.
-    pub(super) fn hang_up(&mut self) {
-        if let Some(terminal) = &mut self.outer.terminal {
-            terminal.forget();
-        }
-        self.stop_sharing();
-        self.fate.dismissal.deserted();
-        for source in self.flow.sources.iter_mut().filter(|source| source.is_terminal()) {
-            source.close();
-        }
-        self.inner.keyboard.take_back();
-        (self.inner.pty, self.inner.slave) = (None, None);
-        // Whoever was there to answer is not any more.
-        self.set_attended(false);
-    }
-}
-
-/// Signals our process group and not ourselves: our own copy is recognised by its origin.
-fn to_our_group(signal: Signal) {
-    let _ = signals::send(0, signal);
 }

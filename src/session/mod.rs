@@ -1,6 +1,6 @@
 //! The shell around the pure core: the only place with descriptors, signals, children and the clock.
 //!
-//! One thread and one `poll`. Its timeout is the watcher's next deadline, so nothing ticks. Bytes are relayed first
+//! One thread and one `poll`. It ends at the watcher's next deadline (`alarm`), so nothing ticks. Bytes are relayed first
 //! and looked at second. The session performs what the watcher decides and decides nothing itself.
 //!
 //! ```text
@@ -10,8 +10,9 @@
 //!
 //! A `Session` holds the parts, each in a file of its own: `command`, its terminal (`inner`) and ours (`outer`), what it
 //! prints (`flow`), who is asked about it (`asked`) and told of it (`teller`), and how it ends (`fate`). What is done with
-//! them is in files that say what: `ready` waits, `passing` and `typing` relay, `perform` does what the watcher says, `job`
-//! follows the shell, `serve` answers clients, `ending` puts everything back.
+//! them is in files that say what: `setup` begins, `ready` waits, `passing` and `typing` relay, `perform` does what the
+//! watcher says, `front` and `job` follow the shell, `serve` answers clients, `ending` puts everything back, with `readers`
+//! and `restoring`.
 
 mod alarm;
 mod asked;
@@ -25,11 +26,14 @@ mod environment;
 mod events;
 mod fate;
 mod flow;
+mod front;
 mod gaps;
+mod ground;
 mod guards;
 mod heartbeat;
 mod inherited;
 mod inner;
+mod interrupts;
 mod job;
 mod link;
 mod look;
@@ -42,21 +46,25 @@ mod outlet;
 mod passing;
 mod pause;
 mod perform;
+mod pieces;
 mod place;
 mod pollset;
 mod prompt;
 mod pty;
 mod queries;
+mod readers;
 mod ready;
 mod record;
 mod records;
 mod relaunch;
 mod relay;
+mod restoring;
 mod returns;
 mod run;
 mod scribe;
 mod serve;
 mod setup;
+mod sharing;
 mod shell;
 mod signals;
 mod sink;
@@ -72,6 +80,7 @@ mod terminal;
 mod tree;
 mod typeahead;
 mod typing;
+mod unblocked;
 mod whole_file;
 
 use std::collections::VecDeque;

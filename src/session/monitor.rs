@@ -124,6 +124,13 @@ impl Monitor {
         end_descendants(self.pid, || ());
     }
 
+    /// Waits for it: it has nothing more to do.
+    pub fn bury(&self) {
+        // Should somebody have stopped it: it has to go on to end.
+        let _ = send(self.pid, Signal::CONT);
+        let _ = nix::sys::wait::waitpid(Pid::from_raw(self.pid), None);
+    }
+
     /// Lets it go on should somebody have stopped it: who means the command has to stop the command.
     pub fn keep_awake(&self) {
         if tree::is_stopped(self.pid) {

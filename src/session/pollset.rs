@@ -1,7 +1,7 @@
 //! Descriptors to wait for, each with what it means.
 
 use std::os::fd::BorrowedFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -58,8 +58,8 @@ impl<'fd, T> PollSet<'fd, T> {
 
     /// The same, with an alarm for all such waits.
     pub fn wait_by(mut self, alarm: &'fd Alarm, timeout: Option<Duration>) -> Waited<T> {
-        let mut now = Instant::now();
-        let Some(until) = timeout.and_then(|timeout| now.checked_add(timeout)) else { return self.wait(None) };
+        let mut now = alarm.now();
+        let Some(until) = timeout.map(|timeout| now + timeout) else { return self.wait(None) };
         while now < until {
             let Some(fd) = alarm.ready_by(until, now) else { break };
             self.fds.push(PollFd::new(fd, PollFlags::POLLIN));
@@ -70,7 +70,7 @@ impl<'fd, T> PollSet<'fd, T> {
             }
             match count {
                 Some(1) if rang => {
-                    now = Instant::now();
+                    now = alarm.now();
                     if now >= until {
                         return Waited::Over;
                     }
@@ -80,7 +80,7 @@ impl<'fd, T> PollSet<'fd, T> {
                 None => return Waited::Ready(Vec::new()),
             }
         }
-        self.wait(Some(until.saturating_duration_since(now)))
+        self.wait(Some(until.since(now)))
     }
 
     /// How many are ready; none is known to be if that failed.

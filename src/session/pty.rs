@@ -5,12 +5,13 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::termios::{self, LocalFlags, OutputFlags, SetArg, Termios};
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 
 use super::terminal::adds_returns;
 use super::typeahead;
+use super::unblocked::never_block;
 
 /// Our side of a pseudo-terminal.
 pub struct Pty {
@@ -27,8 +28,7 @@ impl Pty {
         // SAFETY: portable-pty keeps its descriptor open for as long as `pair.master` lives, which is longer than
         // this borrow.
         let fd = unsafe { BorrowedFd::borrow_raw(raw) }.try_clone_to_owned()?;
-        let flags = OFlag::from_bits_retain(fcntl(&fd, FcntlArg::F_GETFL)?);
-        fcntl(&fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+        never_block(&fd)?;
         let slave = open_slave(&*pair.master, &fd)?;
         if let Some(settings) = like {
             termios::tcsetattr(&slave, SetArg::TCSANOW, settings)?;

@@ -35,23 +35,8 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
     let mut is_relaunch = false;
     let mut time = Time { limit: config.policy.timeout, earlier: Duration::ZERO };
     loop {
-        let mut session = match Session::start(config, argv, inherited, time, records) {
-            Ok(session) => session,
-            Err(error) => {
-                let outcome = Outcome::Ended(error.reason(), Status::Code(error.code()));
-                let reason = Some(error.reason());
-                let error = error.with_code_for_failure(config.exit.code(Reason::Error));
-                // There was no command that could have ended.
-                let event = Event::Ended { code: Some(error.code()), reason, child_code: None, child_signal: None };
-                if is_relaunch {
-                    records.event(Moment::START, &event);
-                    records.conclude(config, outcome, true);
-                } else if error.code() != crate::exit::USAGE {
-                    records.never_begun(&event);
-                }
-                return Err(error);
-            }
-        };
+        let mut session = Session::start(config, argv, inherited, time, records)
+            .map_err(|error| never_started(config, error, is_relaunch, records))?;
         is_relaunch = true;
         session.watch();
         let asked = session.watcher.wants_relaunch();
@@ -79,37 +64,54 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
             records.conclude(config, outcome, relaunches.gave_up().is_some());
             return Ok(outcome);
         };
-        if config.say >= Say::Warnings {
-            let command = again.command();
-            let Again { count, why, delay, .. } = &again;
-            say(&format!(
-                "{why}; '{command}' is started again in {} ({count} of {})",
-                span(*delay),
-                config.relaunch.most
-            ));
-        }
-        let Again { count, why, delay, .. } = again.clone();
-        let event = Event::Relaunched { count, why, delay, command: again.command() };
-        records.event(lasted, &event);
-        records.say_losses();
-        let (end_of_pause, length) = pause(again.delay, config.heartbeat, lasted, records)
+        announce(config, &again, lasted, records);
+        let (how, length) = pause(again.delay, config.heartbeat, lasted, records)
             .map_err(|error| Error::internal(error.to_string()))?;
         let passed = lasted + length;
         time.earlier = time.earlier.saturating_add(length);
-        let outcome = match end_of_pause {
-            Paused::Over => {
-                records.shift(passed.since_start());
-                argv = again.argv;
-                continue;
-            }
-            Paused::Signal(signal) => Outcome::Itself(Status::Signal(signal)),
-            Paused::Told(reason) => {
-                let (Outcome::Itself(status) | Outcome::Ended(_, status)) = outcome;
-                Outcome::Ended(reason, status)
-            }
-        };
-        records.event(passed, &ended(outcome, &config.exit));
-        records.conclude(config, outcome, false);
-        return Ok(outcome);
+        if let Some(outcome) = end_in_pause(how, outcome) {
+            records.event(passed, &ended(outcome, &config.exit));
+            records.conclude(config, outcome, false);
+            return Ok(outcome);
+        }
+        records.shift(passed.since_start());
+        argv = again.argv;
+    }
+}
+
+/// Notes that the command could not be started: there was none that could have ended.
+fn never_started(config: &Config, error: Error, is_relaunch: bool, records: &mut Records) -> Error {
+    let outcome = Outcome::Ended(error.reason(), Status::Code(error.code()));
+    let reason = Some(error.reason());
+    let error = error.with_code_for_failure(config.exit.code(Reason::Error));
+    let event = Event::Ended { code: Some(error.code()), reason, child_code: None, child_signal: None };
+    if is_relaunch {
+        records.event(Moment::START, &event);
+        records.conclude(config, outcome, true);
+    } else if error.code() != crate::exit::USAGE {
+        records.never_begun(&event);
+    }
+    error
+}
+
+/// Says that the command is started again, and why.
+fn announce(config: &Config, again: &Again, lasted: Moment, records: &mut Records) {
+    let command = again.command();
+    let Again { count, why, delay, .. } = again.clone();
+    if config.say >= Say::Warnings {
+        let (pause, most) = (span(delay), config.relaunch.most);
+        say(&format!("{why}; '{command}' is started again in {pause} ({count} of {most})"));
+    }
+    records.event(lasted, &Event::Relaunched { count, why, delay, command });
+    records.say_losses();
+}
+
+/// How it all ends if the pause after a run with this outcome ended so; none if it goes on.
+fn end_in_pause(paused: Paused, outcome: Outcome) -> Option<Outcome> {
+    let (Outcome::Itself(status) | Outcome::Ended(_, status)) = outcome;
+    match paused {
+        Paused::Over => None,
+        Paused::Signal(signal) => Some(Outcome::Itself(Status::Signal(signal))),
+        Paused::Told(reason) => Some(Outcome::Ended(reason, status)),
     }
 }

@@ -5,10 +5,10 @@ use std::os::fd::{AsFd, BorrowedFd, IntoRawFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
 use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal as Nix, sigaction, sigprocmask};
 
 use super::inherited;
+use super::unblocked::never_block;
 use crate::signal::Signal;
 
 /// Who sent a signal.
@@ -84,10 +84,8 @@ impl Signals {
     /// What [`catch`](Self::catch) needs, while nothing depends on it yet.
     pub fn pipe() -> io::Result<Pipe> {
         let (read, write) = io::pipe()?;
-        for fd in [read.as_fd(), write.as_fd()] {
-            let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
-            fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
-        }
+        never_block(&read)?;
+        never_block(&write)?;
         Ok(Pipe(read, write))
     }
 

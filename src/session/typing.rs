@@ -8,7 +8,7 @@ use nix::sys::termios::SpecialCharacterIndices as Key;
 use super::inner::Inner;
 use super::prompt::Prompt;
 use super::pty::Pty;
-use super::{Observation, Session, job, terminal};
+use super::{Observation, Session, interrupts, terminal};
 
 impl Session {
     /// What the person typed.
@@ -69,7 +69,7 @@ impl Session {
     /// Passes on to others what these keys mean to more than the command.
     fn notice_signals(&mut self, typed: &[u8]) {
         let Some(pty) = &self.inner.pty else { return };
-        let signals = job::signals_typed(pty, self.command.group, typed, &mut self.inner.literal);
+        let signals = interrupts::signals_typed(pty, self.command.group, typed, &mut self.inner.literal);
         for signal in &signals {
             self.fate.dismissal.told(*signal, self.clock.now());
         }
