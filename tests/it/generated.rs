@@ -32,7 +32,10 @@ fn man_page(command: clap::Command, title: &str, sections: &str) -> String {
     let command = command.after_help(None).after_long_help(None).long_version(None);
     // What the short help leaves out would stand here without its description.
     let command = command.mut_args(|arg| arg.hide_short_help(false));
-    let man = clap_mangen::Man::new(command).title(title).source("idlewatch");
+    let man = clap_mangen::Man::new(command)
+        .title(title)
+        .source(concat!("idlewatch ", env!("CARGO_PKG_VERSION")))
+        .manual("User Commands");
     let mut produced = Vec::new();
     man.render(&mut produced).expect("it can be written");
     // In the name a space would keep the page out of the index.

@@ -6,7 +6,7 @@ use std::path::Path;
 use nix::sys::termios::{LocalFlags, OutputFlags};
 use tempfile::TempDir;
 
-use crate::support::{Run, Running, has, program, send, state, until};
+use crate::support::{Run, Running, has, program, send, send_if_there, state, until};
 
 const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 const PREFIXES: [&str; 2] = ["", "$IW -- "];
@@ -315,7 +315,7 @@ fn a_terminal_that_somebody_takes_without_a_word_is_left_to_them() {
         run.until("the settings", |run| run.settings() == run.found());
         // Stopped, as whoever reads from the background, or at work in it: a signal ends it.
         send(job, libc::SIGTERM);
-        send(job, libc::SIGCONT);
+        send_if_there(job, libc::SIGCONT);
         run.wait_for("status=15;").finish_bytes();
     }
 }

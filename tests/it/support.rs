@@ -472,8 +472,13 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Sends a signal, real-time signals included.
 pub fn send(pid: i32, signal: i32) {
+    assert!(send_if_there(pid, signal), "{pid} is not there");
+}
+
+/// The same where it may have ended by now. Whether it has not.
+pub fn send_if_there(pid: i32, signal: i32) -> bool {
     // SAFETY: kill takes two numbers and does not touch our memory.
-    assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "{pid} is not there");
+    unsafe { libc::kill(pid, signal) == 0 }
 }
 
 /// The state of a process, as in `ps`; none when it is gone or only waits to be reaped.
