@@ -7,7 +7,6 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 
-use super::link::Order;
 use super::notes::Tone;
 use super::pollset::{PollSet, Waited};
 use super::ready::Watched;
@@ -28,7 +27,7 @@ const MOST_LEFT: u64 = 2 * 1024 * 1024;
 
 /// How long killed processes may take to disappear before they are reported as staying, and readers of what we have ended
 /// to take anything.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What has come of the signals that arrived in a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +55,7 @@ pub struct End {
 impl Session {
     /// Whether the command has ended, and with it, where we ended it, all of its tree.
     pub(super) fn is_over(&self) -> bool {
-        let Some(_) = self.fate.ended else { return false };
+        let Some(_) = self.fate.ended else { return self.is_written_off() };
         match self.fate.reason {
             None | Some(Reason::Error) => true,
             Some(_) => self.watcher.is_exhausted() || self.is_nobody_left(),
@@ -64,7 +63,7 @@ impl Session {
     }
 
     /// Whoever is left of the tree; none where that cannot be seen.
-    fn rest(&self) -> Option<Vec<tree::Process>> {
+    pub(super) fn rest(&self) -> Option<Vec<tree::Process>> {
         tree::descendants(self.command.monitor.pid)
     }
 
@@ -87,10 +86,9 @@ impl Session {
         self.begin_line();
         self.keep_usable_settings();
         self.return_typeahead();
-        self.command.order(Order::Finish);
         // Before our side of the terminal is closed: until the monitor has taken it away from them, that would be a
         // hangup for those who live on.
-        bury(&self.command.monitor);
+        self.dismiss_monitor();
         self.fate.finished = true;
         let outcome = match (self.fate.reason, self.fate.ended) {
             (Some(reason), status) => {
@@ -117,7 +115,9 @@ impl Session {
         End {
             outcome,
             at: self.clock.now(),
-            relaunches: !(self.fate.last_word || self.fate.dismissal.is_why() && matches!(outcome, Outcome::Itself(_))),
+            // Beside one that could not be ended there is no other.
+            relaunches: self.fate.ended.is_some()
+                && !(self.fate.last_word || self.fate.dismissal.is_why() && matches!(outcome, Outcome::Itself(_))),
             records: std::mem::take(&mut self.teller.records),
         }
     }
@@ -276,18 +276,18 @@ impl Session {
         let begun = self.clock.now();
         while !self.is_nobody_left() {
             if !self.fate.kills {
-                return self.tell_rest("left running");
+                return self.tell_rest("left running", self.rest().as_deref());
             }
             if self.clock.now().since(begun) > PATIENCE {
-                return self.tell_rest("could not be killed and still there");
+                return self.hang_up_on_rest();
             }
             tree::signal_all(self.command.monitor.pid, self.command.target(), Signal::KILL);
             std::thread::sleep(super::RESCAN);
         }
     }
 
-    fn tell_rest(&mut self, what: &str) {
-        let names: Option<Vec<String>> = self.rest().map(|rest| rest.iter().map(ToString::to_string).collect());
+    pub(super) fn tell_rest(&mut self, what: &str, rest: Option<&[tree::Process]>) {
+        let names: Option<Vec<String>> = rest.map(|rest| rest.iter().map(ToString::to_string).collect());
         let who = names.map_or_else(|| "some that cannot be seen".to_owned(), |names| names.join(", "));
         self.tell(Say::Warnings, Tone::Act, &format!("{what}: {who}"));
     }
@@ -341,7 +341,7 @@ impl Session {
     }
 
     /// What was typed and not read is for whoever reads the terminal next.
-    fn return_typeahead(&mut self) {
+    pub(super) fn return_typeahead(&mut self) {
         let Some(terminal) = self.outer.terminal.as_mut().filter(|terminal| terminal.is_raw()) else { return };
         let (Some(pty), Some(slave)) = (&self.inner.pty, &self.inner.slave) else { return };
         let mut unread = pty.settings().and_then(|settings| typeahead::take(slave, &settings)).unwrap_or_default();

@@ -36,6 +36,7 @@ mod modes;
 mod monitor;
 mod notes;
 mod notify;
+mod out_of_reach;
 mod outer;
 mod outlet;
 mod passing;
@@ -165,7 +166,8 @@ impl Session {
                 let beat = self.teller.heartbeat.as_ref().map(Heartbeat::deadline);
                 let resting = self.teller.records.control.as_ref().is_some_and(Server::is_resting);
                 let door = resting.then(|| now + TRY_AGAIN);
-                let others = [self.asked.shells.deadline(), progress, beat, self.teller.records.deadline(), door];
+                let shells = self.asked.shells.deadline();
+                let others = [shells, progress, beat, self.teller.records.deadline(), door, self.fate.written_off];
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             let back = self.is_in_back().then(|| now + BACK);
@@ -208,6 +210,9 @@ impl Session {
             }
         }
         self.understand();
+        if self.fate.ended.is_none() {
+            self.fate.reason = self.watcher.ending_reason();
+        }
     }
 
     /// Does what was to be done by now. What has become due since we woke up is done the next time, which is at once.
