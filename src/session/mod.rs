@@ -85,6 +85,7 @@ pub use run::run;
 pub use status::Status;
 
 pub(crate) use self::clock::Clock;
+pub(crate) use self::place::is_orphaned;
 pub(crate) use self::signals::Signals;
 pub(crate) use self::sink::Sink;
 pub(crate) use self::terminal::{Terminal, size_of};
@@ -175,8 +176,10 @@ impl Session {
             let unseen =
                 (half || !self.inner.typed.is_empty() || self.flow.passed.bytes().is_some()).then(|| now + A_MOMENT);
             let busy = self.flow.sinks.iter().any(Sink::is_busy).then(|| now + A_WHILE);
+            self.gaps.wait_begins();
             let ready =
                 self.wait([wake, unseen, busy, back].into_iter().flatten().min().map(|moment| moment.since(now)));
+            self.gaps.wait_ends();
             self.leave_out_stop();
             let awake = self.clock.now();
             self.notice_gaps(wake);
@@ -342,7 +345,7 @@ impl Session {
     /// Leaves out the time in which somebody had stopped us. When that began is not known, but we ran when the last wait
     /// ended.
     fn leave_out_stop(&mut self) {
-        if Signals::were_continued() {
+        if Signals::were_continued() && self.gaps.were_stopped() {
             self.gaps.stopped += self.clock.rewind_to(self.gaps.alive);
         }
     }
