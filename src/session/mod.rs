@@ -79,6 +79,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use nix::poll::PollFlags;
+use portable_pty::PtySize;
 
 pub use inherited::prepare_process;
 pub use run::run;
@@ -356,12 +357,20 @@ impl Session {
         self.observe(&Observation::Gap(gap));
     }
 
+    /// The size that the command's terminals are to have: that of ours.
+    fn size_of_ours(&self) -> Option<PtySize> {
+        self.outer.terminal.as_ref().filter(|_| !self.outer.fixed_size).and_then(Terminal::size)
+    }
+
+    /// Whether our terminal has another size than the command's.
+    fn is_resized(&self) -> bool {
+        let own = self.size_of_ours();
+        own.is_some() && self.inner.pty.as_ref().is_some_and(|pty| size_of(&pty.as_fd()) != own)
+    }
+
     /// Gives the command's terminals the size of ours.
     fn resize(&mut self) {
-        let Some(size) = self.outer.terminal.as_ref().filter(|_| !self.outer.fixed_size).and_then(Terminal::size)
-        else {
-            return;
-        };
+        let Some(size) = self.size_of_ours() else { return };
         let sides = self.flow.sources.iter().filter_map(Source::side);
         for pty in self.inner.pty.iter().chain(sides) {
             // A terminal that is gone needs no size.
@@ -385,8 +394,9 @@ impl Session {
                 self.mind_shells();
                 self.command.monitor.keep_awake();
             }
-
             (Signal::WINCH, Origin::Kernel) => self.resize(),
+            // The kernel tells only the foreground, and whoever is there may have to tell us.
+            (Signal::WINCH, Origin::Process) if self.is_resized() => self.resize(),
             (Signal::CONT, _) => self.continued(),
             (Signal::HUP, _) if self.outer.terminal.as_ref().is_some_and(Terminal::is_gone) => {
                 self.hang_up();
