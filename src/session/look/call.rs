@@ -29,7 +29,7 @@ impl Call {
         }
         let [first, second, third, fourth, fifth, _, stack, place] = rest;
         // Nobody else has both down there.
-        let is_narrow = size_of::<usize>() == 8 && stack.max(place) <= u64::from(u32::MAX);
+        let is_narrow = size_of::<usize>() == 8 && u32::try_from(stack.max(place)).is_ok();
         let number = if is_narrow { as_ours(number) } else { number };
         Some(Self { number, arguments: [first, second, third, fourth, fifth] })
     }
