@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::link::Order;
 use super::notes::Tone;
 use super::records::Records;
 use super::signals::{Origin, Signals};
@@ -17,7 +16,7 @@ use crate::watch::{Event, Moment};
 const MOST_LEFT: u64 = 2 * 1024 * 1024;
 
 /// How long killed processes may take to disappear before they are reported as staying.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is left of a session.
 pub struct End {
@@ -34,7 +33,7 @@ pub struct End {
 impl Session {
     /// Whether the command has ended, and with it, where we ended it, all of its tree.
     pub(super) fn is_over(&self) -> bool {
-        let Some(_) = self.fate.ended else { return false };
+        let Some(_) = self.fate.ended else { return self.is_written_off() };
         match self.fate.reason {
             None | Some(Reason::Error) => true,
             Some(_) => self.watcher.is_exhausted() || self.is_nobody_left(),
@@ -42,7 +41,7 @@ impl Session {
     }
 
     /// Whoever is left of the tree; none where that cannot be seen.
-    fn rest(&self) -> Option<Vec<tree::Process>> {
+    pub(super) fn rest(&self) -> Option<Vec<tree::Process>> {
         tree::descendants(self.command.monitor.pid)
     }
 
@@ -65,10 +64,9 @@ impl Session {
         self.begin_line();
         self.keep_usable_settings();
         self.return_typeahead();
-        self.command.order(Order::Finish);
         // Before our side of the terminal is closed: until the monitor has taken it away from them, that would be a
         // hangup for those who live on.
-        self.command.monitor.bury();
+        self.dismiss_monitor();
         self.fate.finished = true;
         let outcome = match (self.fate.reason, self.fate.ended) {
             (Some(reason), status) => {
@@ -95,7 +93,9 @@ impl Session {
         End {
             outcome,
             at: self.clock.now(),
-            relaunches: !(self.fate.last_word || self.fate.dismissal.is_why() && matches!(outcome, Outcome::Itself(_))),
+            // Beside one that could not be ended there is no other.
+            relaunches: self.fate.ended.is_some()
+                && !(self.fate.last_word || self.fate.dismissal.is_why() && matches!(outcome, Outcome::Itself(_))),
             records: std::mem::take(&mut self.teller.records),
         }
     }
@@ -125,18 +125,18 @@ impl Session {
         let begun = self.clock.now();
         while !self.is_nobody_left() {
             if !self.fate.kills {
-                return self.tell_rest("left running");
+                return self.tell_rest("left running", self.rest().as_deref());
             }
             if self.clock.now().since(begun) > PATIENCE {
-                return self.tell_rest("could not be killed and still there");
+                return self.hang_up_on_rest();
             }
             tree::signal_all(self.command.monitor.pid, self.command.target(), Signal::KILL);
             std::thread::sleep(super::RESCAN);
         }
     }
 
-    fn tell_rest(&mut self, what: &str) {
-        let names: Option<Vec<String>> = self.rest().map(|rest| rest.iter().map(ToString::to_string).collect());
+    pub(super) fn tell_rest(&mut self, what: &str, rest: Option<&[tree::Process]>) {
+        let names: Option<Vec<String>> = rest.map(|rest| rest.iter().map(ToString::to_string).collect());
         let who = names.map_or_else(|| "some that cannot be seen".to_owned(), |names| names.join(", "));
         self.tell(Say::Warnings, Tone::Act, &format!("{what}: {who}"));
     }

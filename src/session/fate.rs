@@ -13,6 +13,10 @@ pub(super) struct Fate {
     pub(super) reason: Option<Reason>,
     /// SIGKILL may be sent to what does not end.
     pub(super) kills: bool,
+    /// It was sent SIGKILL, and from then on is not waited for any longer.
+    pub(super) written_off: Option<Moment>,
+    /// The monitor was told to leave, and has left.
+    pub(super) unminded: bool,
     /// Whether somebody told it to end.
     pub(super) dismissal: Dismissal,
     /// Somebody told it to end while it was ending or over: whatever the outcome, that was the last word.

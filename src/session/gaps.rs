@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use nix::sys::resource::{UsageWho, getrusage};
+
 use crate::watch::Moment;
 
 /// How late a wake-up may be before the time since is taken as time that nobody could watch.
@@ -20,6 +22,19 @@ pub struct Gaps {
     pub stopped: Duration,
     /// How long the machine had been suspended by then.
     suspended: Duration,
+    /// Known once somebody has continued us: until then nobody need count.
+    sleeps: Option<Sleeps>,
+}
+
+/// How often we gave the processor away. In a wait that is once, and once more where we were stopped in it.
+#[derive(Debug)]
+struct Sleeps {
+    /// Between the two waits, where nothing is waited for, or hardly.
+    before: i64,
+    /// In the last wait.
+    within: i64,
+    /// All of them by then.
+    total: i64,
 }
 
 /// One that was noticed.
@@ -34,7 +49,34 @@ pub enum Gap {
 impl Gaps {
     /// Begins, with how long the machine has been suspended so far.
     pub const fn new(suspended: Duration) -> Self {
-        Self { alive: Moment::START, stopped: Duration::ZERO, suspended }
+        Self { alive: Moment::START, stopped: Duration::ZERO, suspended, sleeps: None }
+    }
+
+    /// A wait begins.
+    pub fn wait_begins(&mut self) {
+        if let Some(sleeps) = &mut self.sleeps {
+            let total = sleeps_so_far();
+            (sleeps.before, sleeps.within, sleeps.total) = (total - sleeps.total, 0, total);
+        }
+    }
+
+    /// The wait is over.
+    pub fn wait_ends(&mut self) {
+        if let Some(sleeps) = &mut self.sleeps {
+            let total = sleeps_so_far();
+            (sleeps.within, sleeps.total) = (total - sleeps.total, total);
+        }
+    }
+
+    /// Whether we have been stopped, since somebody has continued us: not everybody who does so has stopped us before, and
+    /// whoever does it again and again is not to hold up the clock. The first time that is taken for granted.
+    pub fn were_stopped(&mut self) -> bool {
+        let Some(sleeps) = &self.sleeps else {
+            let (before, within, total) = (0, 0, sleeps_so_far());
+            self.sleeps = Some(Sleeps { before, within, total });
+            return true;
+        };
+        sleeps.before > 0 || sleeps.within > 1 || sleeps_so_far() > sleeps.total || !cfg!(target_os = "linux")
     }
 
     /// Whether something was missed in a wait that should have ended at `wake` and did at `now`.
@@ -45,6 +87,11 @@ impl Gaps {
         }
         wake.is_some_and(|wake| now.since(wake) > LATE).then_some(Gap::Missed(self.alive))
     }
+}
+
+/// How often we have given the processor away of our own accord, to wait or because we were stopped.
+fn sleeps_so_far() -> i64 {
+    getrusage(UsageWho::RUSAGE_SELF).map_or(0, |usage| usage.voluntary_context_switches())
 }
 
 #[cfg(test)]

@@ -109,11 +109,13 @@ impl Session {
     }
 
     /// Somebody continued us from outside. How long we stood still is not known, so nothing is held against the
-    /// command.
+    /// command; unless we did not stand still at all.
     pub(super) fn continued(&mut self) {
         self.leave_out_stop();
         let gap = std::mem::take(&mut self.gaps.stopped);
-        self.observe(&Observation::Gap(gap));
+        if !gap.is_zero() {
+            self.observe(&Observation::Gap(gap));
+        }
         self.close_prompt();
         self.relay_all();
         if let (Some(terminal), true) = (&self.outer.terminal, self.inner.pty.is_some()) {

@@ -41,6 +41,7 @@ mod modes;
 mod monitor;
 mod notes;
 mod notify;
+mod out_of_reach;
 mod outer;
 mod outlet;
 mod passing;
@@ -88,12 +89,14 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use nix::poll::PollFlags;
+use portable_pty::PtySize;
 
 pub use inherited::prepare_process;
 pub use run::run;
 pub use status::Status;
 
 pub(crate) use self::clock::Clock;
+pub(crate) use self::place::is_orphaned;
 pub(crate) use self::signals::Signals;
 pub(crate) use self::sink::Sink;
 pub(crate) use self::terminal::{Terminal, size_of};
@@ -178,7 +181,8 @@ impl Session {
                 let beat = self.teller.heartbeat.as_ref().map(Heartbeat::deadline);
                 let resting = self.teller.records.control.as_ref().is_some_and(Server::is_resting);
                 let door = resting.then(|| now + TRY_AGAIN);
-                let others = [self.asked.shells.deadline(), progress, beat, self.teller.records.deadline(), door];
+                let shells = self.asked.shells.deadline();
+                let others = [shells, progress, beat, self.teller.records.deadline(), door, self.fate.written_off];
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             let back = self.is_in_back().then(|| now + BACK);
@@ -186,8 +190,10 @@ impl Session {
             let unseen =
                 (half || !self.inner.typed.is_empty() || self.flow.passed.bytes().is_some()).then(|| now + A_MOMENT);
             let busy = self.flow.sinks.iter().any(Sink::is_busy).then(|| now + A_WHILE);
+            self.gaps.wait_begins();
             let ready =
                 self.wait([wake, unseen, busy, back].into_iter().flatten().min().map(|moment| moment.since(now)));
+            self.gaps.wait_ends();
             self.leave_out_stop();
             let awake = self.clock.now();
             self.notice_gaps(wake);
@@ -221,6 +227,9 @@ impl Session {
             }
         }
         self.understand();
+        if self.fate.ended.is_none() {
+            self.fate.reason = self.watcher.ending_reason();
+        }
     }
 
     /// Does what was to be done by now. What has become due since we woke up is done the next time, which is at once.
@@ -350,7 +359,7 @@ impl Session {
     /// Leaves out the time in which somebody had stopped us. When that began is not known, but we ran when the last wait
     /// ended.
     fn leave_out_stop(&mut self) {
-        if Signals::were_continued() {
+        if Signals::were_continued() && self.gaps.were_stopped() {
             self.gaps.stopped += self.clock.rewind_to(self.gaps.alive);
         }
     }
@@ -361,12 +370,20 @@ impl Session {
         self.observe(&Observation::Gap(gap));
     }
 
+    /// The size that the command's terminals are to have: that of ours.
+    fn size_of_ours(&self) -> Option<PtySize> {
+        self.outer.terminal.as_ref().filter(|_| !self.outer.fixed_size).and_then(Terminal::size)
+    }
+
+    /// Whether our terminal has another size than the command's.
+    fn is_resized(&self) -> bool {
+        let own = self.size_of_ours();
+        own.is_some() && self.inner.pty.as_ref().is_some_and(|pty| size_of(&pty.as_fd()) != own)
+    }
+
     /// Gives the command's terminals the size of ours.
     fn resize(&mut self) {
-        let Some(size) = self.outer.terminal.as_ref().filter(|_| !self.outer.fixed_size).and_then(Terminal::size)
-        else {
-            return;
-        };
+        let Some(size) = self.size_of_ours() else { return };
         let sides = self.flow.sources.iter().filter_map(Source::side);
         for pty in self.inner.pty.iter().chain(sides) {
             // A terminal that is gone needs no size.
@@ -390,8 +407,9 @@ impl Session {
                 self.mind_shells();
                 self.command.monitor.keep_awake();
             }
-
             (Signal::WINCH, Origin::Kernel) => self.resize(),
+            // The kernel tells only the foreground, and whoever is there may have to tell us.
+            (Signal::WINCH, Origin::Process) if self.is_resized() => self.resize(),
             (Signal::CONT, _) => self.continued(),
             (Signal::HUP, _) if self.outer.terminal.as_ref().is_some_and(Terminal::is_gone) => {
                 self.hang_up();

@@ -14,7 +14,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal as Nix};
 use nix::sys::termios::Termios;
-use nix::unistd::{ForkResult, Pid, fork, getpgrp, getppid, setsid, tcsetpgrp};
+use nix::unistd::{ForkResult, Pid, fork, getpgrp, getpid, getppid, setsid, tcsetpgrp};
 
 use super::beside::StandIn;
 use super::clock::Clock;
@@ -238,11 +238,19 @@ impl Watchman {
         match order {
             Order::Signal(signal) => drop(send(self.child, signal)),
             Order::SignalGroup(signal) if self.newcomer.place == Place::Ours => drop(send(self.child, signal)),
-            Order::SignalGroup(signal) => send_to_group(self.group, self.child, signal),
+            Order::SignalGroup(signal) if self.has_group() => send_to_group(self.group, self.child, signal),
             Order::Foreground => self.give_terminal(Pid::from_raw(self.group)),
             Order::Background => self.give_terminal(getpgrp()),
-            Order::Awake | Order::Finish => {}
+            Order::SignalGroup(_) | Order::Awake | Order::Finish => {}
         }
+    }
+
+    /// Whether the command's process group is still that: its number may be another's once nobody of ours is in it.
+    fn has_group(&self) -> bool {
+        let is_in =
+            |pid: i32| nix::unistd::getpgid(Some(Pid::from_raw(pid))).is_ok_and(|own| own.as_raw() == self.group);
+        self.child != -1
+            || tree::descendants(getpid().as_raw()).is_none_or(|all| all.iter().any(|process| is_in(process.pid)))
     }
 
     /// The kernel refuses a group that is gone; then there is nobody to give the terminal to.
@@ -319,7 +327,9 @@ impl Watchman {
         // The command itself may be gone already, by the hangup that came before we noticed; the rest is not.
         let target = self.newcomer.place.target(self.group, self.child);
         end_descendants(target, || {
-            let _ = send(target, Signal::KILL);
+            if self.has_group() {
+                let _ = send(target, Signal::KILL);
+            }
         });
         give_back(outer);
     }

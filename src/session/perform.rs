@@ -249,6 +249,10 @@ impl Session {
             return;
         }
         let refused = tree::signal_all(self.command.monitor.pid, self.command.target(), signal);
+        if signal == Signal::KILL {
+            let pid = self.command.child;
+            self.write_off_later(refused.iter().any(|process| process.pid == pid));
+        }
         let refused = refused.iter().map(ToString::to_string).collect();
         self.report(&Event::Signaled { signal, reason, processes, refused });
     }

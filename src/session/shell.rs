@@ -7,6 +7,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use super::clock::Clock;
 use super::{inherited, signals};
 use crate::signal::Signal;
 use crate::watch::Moment;
@@ -46,6 +47,9 @@ pub struct Shells(Vec<Running>);
 
 /// How long a guard may take to answer.
 const GUARD_LIMIT: Duration = Duration::from_secs(10);
+/// How long guards may take to go that were ended with the run, and how often they are looked at meanwhile.
+const LAST_WAIT: Duration = Duration::from_millis(200);
+const NEXT_LOOK: Duration = Duration::from_millis(1);
 
 impl Shells {
     /// Starts one, with these variables.
@@ -133,9 +137,16 @@ impl Shells {
 
 impl Drop for Shells {
     fn drop(&mut self) {
-        for running in self.0.iter_mut().filter(|running| running.purpose == Purpose::Guard) {
-            end(&running.child);
-            let _ = running.child.wait();
+        self.0.retain(|running| running.purpose == Purpose::Guard);
+        self.0.iter().for_each(|running| end(&running.child));
+        let clock = Clock::start();
+        // One that has become another user, or hangs in the kernel, is left to whoever buries what we leave.
+        while clock.now().since_start() < LAST_WAIT {
+            self.0.retain_mut(|running| matches!(running.child.try_wait(), Ok(None)));
+            if self.0.is_empty() {
+                return;
+            }
+            std::thread::sleep(NEXT_LOOK);
         }
     }
 }

@@ -4,7 +4,6 @@ use std::fs::{self, DirBuilder};
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
-use std::os::unix::process::ExitStatusExt;
 
 use nix::sys::stat::{UtimensatFlags, utimensat};
 use nix::sys::time::TimeSpec;
@@ -12,7 +11,7 @@ use serde_json::Value;
 
 use crate::control::{Client, Runtime};
 use crate::ctl::{STAYS, fails, shown};
-use crate::support::{Run, Running, program, state, stderr, until};
+use crate::support::{Run, Running, has, program, send, state, stderr, until, until_gone};
 
 impl Runtime {
     /// The folder of the sockets, made before any run does.
@@ -212,21 +211,32 @@ fn more_runs_than_descriptors_are_asked_one_part_after_the_other() {
 }
 
 /// Suspends what is drawn in a terminal.
-fn suspend(watch: &mut Running) {
-    watch.enter("\u{1a}");
-    let pid = watch.pid();
-    watch.until("a stop", |_| state(pid) == Some('T'));
+/// `ctl watch` as the job of a shell, and its process id, once it shows this.
+fn watched_from_shell(runtime: &Runtime, arguments: &str, shows: impl Fn(&str) -> bool) -> (Running, i32) {
+    let mut shell = runtime.with(Run::shell("bash")).in_terminal();
+    shell.wait_for("> ").enter(format!("sh -c 'echo \"pid=$$;\"; exec $IW ctl watch {arguments}'\n"));
+    // Its own line is echoed first.
+    shell.until("its start", |shell| shell.text().matches("pid=").count() == 2);
+    let pid = shell.text().rsplit_once("pid=").unwrap().1.split_once(';').unwrap().0.parse().unwrap();
+    shell.until("what it shows", |shell| shows(&shell.text()));
+    (shell, pid)
+}
+
+fn suspend(shell: &mut Running, pid: i32) {
+    shell.enter("\u{1a}");
+    shell.until("a stop", |_| state(pid) == Some('T'));
 }
 
 #[test]
 fn watching_goes_on_after_it_was_suspended() {
+    if !has("bash") {
+        return;
+    }
     let runtime = Runtime::new();
     let (run, id) = runtime.start(&[], STAYS);
     let because = |text: &str| shown(text, 80, 24).iter().any(|line| line.starts_with("because"));
-    let mut watch = runtime.ctl(&["watch", &id]).variable("TERM", "xterm").in_terminal();
-    watch.until("its figures", |watch| because(&watch.text()));
-    suspend(&mut watch);
-    assert_eq!(watch.settings(), watch.found());
+    let (mut shell, pid) = watched_from_shell(&runtime, &id, because);
+    suspend(&mut shell, pid);
     let elapsed = || {
         let stats: Value = serde_json::from_str(&runtime.told(&["status", &id, "--json"])).unwrap();
         stats["elapsed"].as_u64().unwrap()
@@ -234,25 +244,40 @@ fn watching_goes_on_after_it_was_suspended() {
     // Longer than a run has to answer.
     let begun = elapsed();
     until("some time", || elapsed() > begun + 3500);
-    let before = watch.text().len();
-    watch.signal(libc::SIGCONT);
-    watch.until("its figures again", |watch| because(&watch.text()[before..]));
-    watch.enter("q");
-    assert!(watch.finish().1.success());
+    let before = shell.text().len();
+    shell.enter("fg\n").until("its figures again", |shell| because(&shell.text()[before..]));
+    shell.enter("q").until("its end", |_| state(pid).is_none());
+    shell.enter("exit $?\n");
+    assert!(shell.finish().1.success());
     drop(run);
 }
 
 #[test]
 fn suspended_watching_ends_with_its_terminal() {
+    if !has("bash") {
+        return;
+    }
     let runtime = Runtime::new();
     for signal in [libc::SIGHUP, libc::SIGTERM] {
-        let mut watch = runtime.ctl(&["watch"]).variable("TERM", "xterm").in_terminal();
-        watch.wait_for("no run is going on");
-        suspend(&mut watch);
+        let (mut shell, pid) = watched_from_shell(&runtime, "", |text| text.contains("no run is going on"));
+        suspend(&mut shell, pid);
         match signal {
-            libc::SIGHUP => watch.hang_up(),
-            signal => watch.signal(signal).signal(libc::SIGCONT),
-        };
-        assert_eq!(watch.finish_bytes().1.signal(), Some(signal));
+            libc::SIGHUP => drop(shell.hang_up()),
+            signal => [signal, libc::SIGCONT].into_iter().for_each(|signal| send(pid, signal)),
+        }
+        until_gone(pid);
     }
+}
+
+#[test]
+fn watching_is_not_suspended_where_nobody_could_continue_it() {
+    let runtime = Runtime::new();
+    let mut watch = runtime.ctl(&["watch"]).variable("TERM", "xterm").in_terminal();
+    watch.wait_for("no run is going on");
+    watch.enter("\u{1a}").signal(libc::SIGTSTP);
+    // It goes on to draw, and to hear.
+    let before = watch.text().len();
+    watch.until("another picture", |watch| watch.text()[before..].contains("no run is going on"));
+    watch.enter("q");
+    assert!(watch.finish().1.success());
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -77,6 +77,40 @@ fn a_stop_from_outside_is_neither_silence_nor_running_time() {
         fs::write(folder.path().join("go"), "").unwrap();
         kill(pid, Signal::SIGCONT).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(5), "{limit:?}");
+    }
+}
+
+#[test]
+fn whoever_is_continued_again_and_again_and_was_never_stopped_keeps_its_limits() {
+    for (limit, code) in [
+        (&["--idle", "500ms", "--no-guard"] as &[&str], 121),
+        (&["--idle", "off", "--timeout", "500ms", "--kill-after", "100ms"], 124),
+    ] {
+        for mut run in Run::sh(limit, "trap '' TERM; echo ready; while :; do sleep 1; done").both_ways() {
+            run.wait_for("ready");
+            let begun = Instant::now();
+            while !run.has_ended() {
+                assert!(begun.elapsed() < Duration::from_secs(30), "{limit:?}");
+                run.signal(libc::SIGCONT);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            assert_eq!(run.finish_bytes().1.code(), Some(code), "{limit:?}");
+        }
+    }
+}
+
+#[test]
+fn whoever_is_stopped_again_and_again_is_not_held_responsible_for_it() {
+    for mut run in Run::sh(&["--idle", "off", "--timeout", "2s"], "echo ready; sleep 2.5; exit 5").both_ways() {
+        run.wait_for("ready");
+        // Stopped for most of the time, which is longer than the limit.
+        for _ in 0..25 {
+            run.signal(libc::SIGSTOP);
+            std::thread::sleep(Duration::from_millis(100));
+            run.signal(libc::SIGCONT);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(run.finish_bytes().1.code(), Some(5));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use crate::support::{Run, Running, send, state, until_gone};
+use crate::support::{Run, Running, has, send, state, stderr, until_gone};
 
 /// A command with a child, one in a session of its own, and one whose parent is gone; all say who they are.
 const FAMILY: &str = "echo self=$$';'; sleep 300 & echo child=$!';'; \
@@ -163,4 +163,39 @@ fn a_monitor_that_somebody_stops_goes_on() {
     send(run.pid(), libc::SIGKILL);
     until_gone(pid);
     run.finish_bytes();
+}
+
+#[test]
+fn a_process_group_that_has_got_the_number_of_one_that_is_gone_is_left_alone() {
+    if !nix::unistd::geteuid().is_root() || !has("unshare") {
+        eprintln!("skipped: only root can do this");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // The command has ended, its output waits for a reader, and somebody of its tree is still there, in another group.
+    let script = r#"
+        [ -w /proc/sys/kernel/ns_last_pid ] || exit 99
+        mkfifo fifo; sleep 300 <fifo &
+        $IW -- sh -c 'setsid sh -c "echo \$\$ >rest; exec sleep 300" &
+            until [ -s rest ]; do sleep 0.01; done
+            cut -d " " -f 5 /proc/$$/stat >group; head -c 100000 /dev/zero' >fifo 2>/dev/null &
+        idlewatch=$!
+        until [ -s group ]; do sleep 0.01; done
+        group=$(cat group) rest=$(cat rest)
+        while cut -d " " -f 5 /proc/[0-9]*/stat 2>/dev/null | grep -qx "$group"; do sleep 0.01; done
+        echo $((group - 1)) >/proc/sys/kernel/ns_last_pid; setsid sleep 300 &
+        [ "$!" = "$group" ] || exit 98
+        until [ "$(cut -d " " -f 5 /proc/$group/stat)" = "$group" ]; do sleep 0.01; done
+        kill -KILL $idlewatch
+        while kill -0 "$rest" 2>/dev/null; do sleep 0.01; done
+        grep -q "^State:.[ZX]" /proc/$group/status && exit 1
+        kill -0 "$group"
+    "#;
+    let run = Run::bare(&["unshare", "--pid", "--fork", "--mount-proc", "sh", "-c", script]).folder(folder.path());
+    let output = run.output();
+    if matches!(output.status.code(), Some(98 | 99)) || stderr(&output).starts_with("unshare:") {
+        eprintln!("skipped: nobody chooses the number of a process here");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }

@@ -31,6 +31,7 @@ mod leftovers;
 mod losses;
 mod notes;
 mod notify;
+mod out_of_reach;
 mod policy;
 mod programs;
 mod prompt;

@@ -222,3 +222,46 @@ fn a_password_is_not_echoed_and_what_follows_is() {
     assert_eq!(wrapped, bare);
     assert!(!wrapped.contains("hush") && wrapped.matches("visible").count() == 2);
 }
+
+/// A program of 32 bits that reads one key from its terminal and exits with 7.
+#[cfg(target_arch = "x86_64")]
+fn narrow_reader() -> Vec<u8> {
+    const AT: u32 = 0x0804_8000;
+    const HEAD: u16 = 52;
+    const PART: u16 = 32;
+    // read(0, stack, 1), exit(7).
+    let code: &[u8] = b"\xb8\x03\0\0\0\x31\xdb\x89\xe1\xba\x01\0\0\0\xcd\x80\xb8\x01\0\0\0\xbb\x07\0\0\0\xcd\x80";
+    let entry = u32::from(HEAD + PART);
+    let length = entry + u32::try_from(code.len()).unwrap();
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let halves = |halves: &[u16]| halves.iter().flat_map(|half| half.to_le_bytes()).collect::<Vec<u8>>();
+    let head = [
+        b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0".to_vec(),
+        halves(&[2, 3]),
+        words(&[1, AT + entry, u32::from(HEAD), 0, 0]),
+        halves(&[HEAD, PART, 1, 0, 0, 0]),
+    ];
+    [head.concat(), words(&[1, 0, AT, AT, length, length, 5, 0x1000]), code.to_vec()].concat()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_program_of_32_bits_that_reads_its_terminal_waits_for_its_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("narrow");
+    fs::write(&file, narrow_reader()).unwrap();
+    fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let options = ["--idle", "300ms", "--no-guard", "--events", "events"];
+    let mut run = Run::new(&options, &[&file]).folder(folder.path()).in_terminal();
+    let events = || fs::read_to_string(folder.path().join("events")).unwrap_or_default();
+    run.until("an answer", |run| {
+        run.has_ended() || ["\"waiting\"", "\"signaled\""].iter().any(|known| events().contains(known))
+    });
+    if run.has_ended() && run.text().contains("cannot run") {
+        eprintln!("skipped: there are no programs of 32 bits here");
+        return;
+    }
+    assert!(events().contains("\"to\":\"waiting\""), "{}", events());
+    run.enter("x\r");
+    assert_eq!(run.finish().1.code(), Some(7));
+}

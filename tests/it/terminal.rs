@@ -4,7 +4,7 @@ use std::fs;
 
 use nix::sys::termios::{InputFlags, LocalFlags, OutputFlags, SpecialCharacterIndices as Key, Termios};
 
-use crate::support::Run;
+use crate::support::{Run, send};
 
 #[test]
 fn the_size_is_that_of_the_outer_terminal() {
@@ -152,4 +152,21 @@ fn a_long_output_in_a_script_is_shown_as_without() {
     });
     // Where a read ends between the two and the rest is late, the return is there twice, which shows nothing.
     assert!(wrapped.replace("\r\r\n", "\r\n") == bare);
+}
+
+#[test]
+fn whoever_is_told_of_a_new_size_by_somebody_else_takes_it() {
+    // In a session of its own, so that the kernel says nothing.
+    let inner = "trap \"stty size\" WINCH; echo ready; while :; do sleep 0.02; done";
+    let outer = format!("echo \"pid=$$;\"; exec $IW -- sh -c '{inner}'");
+    let mut run = Run::bare(&["setsid", "-w", "sh", "-c", &outer]).in_terminal_of(80, 24);
+    let pid = run.number("pid");
+    run.wait_for("ready");
+    send(pid, libc::SIGWINCH);
+    // Nothing has changed, but the command is to draw itself anew.
+    run.wait_for("24 80").resize(100, 30);
+    send(pid, libc::SIGWINCH);
+    run.wait_for("30 100");
+    send(pid, libc::SIGKILL);
+    run.finish();
 }

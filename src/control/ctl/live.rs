@@ -16,7 +16,7 @@ use super::words::in_a_line;
 use super::{gone, page, refused, table, unheard};
 use crate::error::Error;
 use crate::report::plain;
-use crate::session::{Clock, Signals, Sink, Status, Terminal};
+use crate::session::{Clock, Signals, Sink, Status, Terminal, is_orphaned};
 use crate::signal::Signal;
 use crate::watch::Moment;
 
@@ -148,7 +148,8 @@ pub fn watch(mut screen: Screen, folders: &[PathBuf], run: Option<&Address>) -> 
             Keys::Suspend => suspended = true,
             Keys::None => {}
         }
-        if suspended {
+        // Where nobody could continue us, the kernel would not stop us either.
+        if suspended && !is_orphaned() {
             if let Some(status) = suspend(&mut screen, &mut signals)? {
                 return Ok(status);
             }
@@ -201,8 +202,8 @@ enum Keys {
 
 fn read_keys(screen: &Screen) -> Keys {
     if !screen.terminal.is_ours() {
-        // Whoever reads from the background is stopped for it.
-        return if screen.terminal.is_gone() { Keys::Quit } else { Keys::Suspend };
+        // Whoever reads from the background is stopped for it, or gets an error where nobody could continue it.
+        return if screen.terminal.is_gone() || is_orphaned() { Keys::Quit } else { Keys::Suspend };
     }
     let mut buffer = [0; 64];
     match nix::unistd::read(&screen.terminal, &mut buffer) {

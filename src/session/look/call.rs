@@ -15,16 +15,23 @@ pub struct Call {
     pub arguments: [u64; 5],
 }
 
+/// A call that is not known: it may wait for anything.
+pub const UNKNOWN: i64 = i64::MAX;
+
 impl Call {
-    /// `number 0xarg 0xarg …`, or `running`, or `-1 …` for a thread that is blocked in no call.
+    /// `number 0xarg … 0xstack 0xplace`, or `running`, or `-1 …` for a thread that is blocked in no call.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split_ascii_whitespace();
         let number = words.next()?.parse().ok().filter(|number| *number >= 0)?;
-        let mut arguments = [0; 5];
-        for argument in &mut arguments {
-            *argument = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
+        let mut rest = [0; 8];
+        for word in &mut rest {
+            *word = u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
         }
-        Some(Self { number, arguments })
+        let [first, second, third, fourth, fifth, _, stack, place] = rest;
+        // Nobody else has both down there.
+        let is_narrow = size_of::<usize>() == 8 && u32::try_from(stack.max(place)).is_ok();
+        let number = if is_narrow { as_ours(number) } else { number };
+        Some(Self { number, arguments: [first, second, third, fourth, fifth] })
     }
 
     /// The descriptor it is blocked in writing to, if it is.
@@ -53,9 +60,25 @@ impl Call {
                 if is_endless && second > 0 { polled(pid, first, second) } else { None }
             }
             // What was handed to the kernel before may be anything.
-            libc::SYS_io_uring_enter => None,
+            libc::SYS_io_uring_enter | UNKNOWN => None,
             _ => Some(Vec::new()),
         }
+    }
+}
+
+/// Programs of 32 bits number their calls otherwise: those of x86 and of ARM alike, as far as they are known here.
+fn as_ours(number: i64) -> i64 {
+    match number {
+        3 => libc::SYS_read,
+        145 => libc::SYS_readv,
+        4 => libc::SYS_write,
+        146 => libc::SYS_writev,
+        168 => libc::SYS_ppoll,
+        142 => libc::SYS_pselect6,
+        114 => libc::SYS_wait4,
+        162 => libc::SYS_nanosleep,
+        240 => libc::SYS_futex,
+        _ => UNKNOWN,
     }
 }
 
@@ -97,4 +120,28 @@ fn memory(pid: i32, address: u64, length: usize) -> Option<Vec<u8>> {
     let remote = [RemoteIoVec { base: usize::try_from(address).ok()?, len: length }];
     let read = process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(&mut bytes)], &remote).ok()?;
     (read == length).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_of_32_bits_is_not_taken_at_its_number() {
+        let call = |text: &str| Call::parse(text).expect("a call");
+        let (wide, narrow) = ("0x7ffc01020304 0x7f0001020304", "0xffb01020 0xf7fc0549");
+        let own = call(&format!("{} 0x0 0x1000 0x10 0x0 0x0 0x0 {wide}", libc::SYS_read));
+        assert_eq!(own.reads_from(1), Some(vec![0]));
+        let read = call(&format!("3 0x0 0xffb01020 0x10 0x0 0x0 0x0 {narrow}"));
+        assert_eq!((read.reads_from(1), read.writes_to()), (Some(vec![0]), None));
+        let write = call(&format!("4 0x1 0xffb01020 0x10 0x0 0x0 0x0 {narrow}"));
+        assert_eq!((write.reads_from(1), write.writes_to()), (Some(Vec::new()), Some(1)));
+        // One that is not known waits for who knows what, and so does one of x32.
+        for number in ["0", "256", "1073741824"] {
+            assert_eq!(call(&format!("{number} 0x0 0x1000 0x10 0x0 0x0 0x0 {narrow}")).reads_from(1), None, "{number}");
+        }
+        // A program that lies low has its stack elsewhere.
+        assert_eq!(call("35 0x0 0x0 0x0 0x0 0x0 0x0 0x7ffc01020304 0x401000").number, 35);
+        assert!(Call::parse("running").is_none() && Call::parse("-1 0x7ffc01020304 0x401000").is_none());
+    }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::super::stat::Stat;
 use super::super::tree;
-use super::call::Call;
+use super::call::{Call, UNKNOWN};
 use super::linux::is_terminal;
 use super::sockets::Sockets;
 use crate::report::{Doing, Kind, Process};
@@ -147,6 +147,7 @@ fn waits(pid: i32, call: Call, device: Option<u64>, sockets: &mut Sockets) -> Ve
         #[cfg(target_arch = "x86_64")]
         libc::SYS_pause => one(Kind::Signal, String::new()),
         number if is_multiplexed(number) => multiplexed(pid, call, device, sockets),
+        UNKNOWN => one(Kind::Call, String::new()),
         number => one(Kind::Call, format!("number {number}")),
     }
 }

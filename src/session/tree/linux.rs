@@ -9,10 +9,13 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 
-use super::super::signals::send;
+use super::super::signals::{is_there, send};
 use super::super::stat::Stat;
 use super::{Process, Work};
 use crate::signal::Signal;
+
+/// When a process started that /proc does not show: nobody else did then, the first ones of the kernel apart.
+const HIDDEN: u64 = 0;
 
 pub fn adopt_orphans() -> bool {
     nix::sys::prctl::set_child_subreaper(true).is_ok()
@@ -41,6 +44,8 @@ pub fn descendants(root: i32) -> Option<Vec<Process>> {
         .into_iter()
         .filter_map(|(parent, process)| if known(parent) { Some((parent, process)) } else { read(process.pid) })
         .collect();
+    // Where it shows only who is ours, set-uid programs are not: of those their parents know.
+    let hides = !listed.contains(&1);
     let mut family = HashSet::from([root]);
     let mut found = Vec::new();
     // Ids wrap around, so a child can come before its parent: go through until nobody is added.
@@ -51,10 +56,31 @@ pub fn descendants(root: i32) -> Option<Vec<Process>> {
                 found.push(process.clone());
             }
         }
+        if hides && found.len() == before {
+            let unlisted: Vec<i32> = family.iter().flat_map(|pid| children(*pid)).collect();
+            found.extend(unlisted.into_iter().filter(|pid| family.insert(*pid)).filter_map(unlisted_process));
+        }
         if found.len() == before {
             return Some(found);
         }
     }
+}
+
+/// The children of a process, also those that /proc does not show otherwise. Nobody where the kernel does not tell.
+fn children(pid: i32) -> Vec<i32> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .collect()
+}
+
+/// A child that was not listed: it has come since, or is hidden.
+fn unlisted_process(pid: i32) -> Option<Process> {
+    if Stat::read(pid).is_some() {
+        return read(pid).map(|(_, process)| process);
+    }
+    is_there(pid).then(|| Process { pid, started: HIDDEN, name: "hidden".to_owned() })
 }
 
 /// The parent and the process with this id, unless it is gone or only waits to be reaped.
@@ -87,8 +113,12 @@ pub fn signal(process: &Process, signal: Signal) -> bool {
     sent == 0 || Errno::last() == Errno::ESRCH
 }
 
-fn is_same(process: &Process) -> bool {
-    read(process.pid).is_some_and(|(_, now)| now.started == process.started)
+pub fn is_same(process: &Process) -> bool {
+    match read(process.pid) {
+        Some((_, now)) => now.started == process.started,
+        // Nobody but a child of somebody who was just asked is told apart no better than that.
+        None => process.started == HIDDEN && Stat::read(process.pid).is_none() && is_there(process.pid),
+    }
 }
 
 pub fn is_stopped(pid: i32) -> Option<bool> {

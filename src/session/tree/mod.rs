@@ -78,6 +78,11 @@ pub fn signal_all(root: i32, target: i32, signal: Signal) -> Vec<Process> {
     refused
 }
 
+/// Whether this process is still there.
+pub fn is_alive(process: &Process) -> bool {
+    system::is_same(process)
+}
+
 /// Whether this process is stopped. Where it cannot be told, it may be.
 pub fn is_stopped(pid: i32) -> bool {
     system::is_stopped(pid).unwrap_or(true)

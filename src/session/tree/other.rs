@@ -22,6 +22,10 @@ pub fn signal(_process: &Process, _signal: Signal) -> bool {
     false
 }
 
+pub fn is_same(_process: &Process) -> bool {
+    false
+}
+
 pub fn is_stopped(_pid: i32) -> Option<bool> {
     None
 }
