@@ -47,7 +47,7 @@ impl Session {
     }
 
     /// Waits for a slow reader. A signal that would have ended the command while it wrote ends the waiting, and so does
-    /// the limit on the whole. Meanwhile clients are answered.
+    /// the limit on the whole. Meanwhile clients are answered, and a service manager hears that all is well.
     fn wait_for(&mut self, sink: usize) -> bool {
         let Some(fd) = self.flow.sinks[sink].fd() else { return false };
         let mut set = PollSet::new();
@@ -56,14 +56,21 @@ impl Session {
         for (which, fd, flags) in self.teller.records.control.iter().flat_map(Server::watched) {
             set.add(Watched::Control(which), fd, flags);
         }
-        let waited = set.wait(self.left());
+        let (now, left) = (self.clock.now(), self.left());
+        let until_told = self.teller.records.deadline().map(|moment| moment.since(now));
+        let waited = set.wait(left.into_iter().chain(until_told).min());
         // First: time in which we were stopped is not over.
         match self.heed_signals() {
             Heeded::End => return false,
             Heeded::Stop => return true,
             Heeded::Nothing => {}
         }
+        self.teller.records.mind(self.clock.now());
+        let only_told = until_told.is_some_and(|told| left.is_none_or(|left| told < left));
         let Waited::Ready(ready) = waited else {
+            if only_told {
+                return true;
+            }
             if self.fate.reason.is_none() && !self.fate.give_up && !self.was_killed() {
                 self.fate.reason = Some(Reason::Timeout);
             }

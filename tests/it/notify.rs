@@ -67,6 +67,21 @@ fn a_manager_hears_of_the_start_the_states_and_the_end() {
 }
 
 #[test]
+fn while_a_reader_takes_its_time_the_manager_hears_that_all_is_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notify");
+    let mut manager = Manager::new(UnixDatagram::bind(&path).unwrap());
+    // As much as the reader's pipe holds, and a little that waits for it here.
+    let run = Run::sh(&[], "head -c 66000 /dev/zero; : >done").folder(folder.path());
+    let mut child = start(&run.variable("NOTIFY_SOCKET", &path).variable("WATCHDOG_USEC", "200000"));
+    until("its last word", || folder.path().join("done").exists());
+    let before = manager.count("WATCHDOG=1");
+    until("signs of life", || manager.count("WATCHDOG=1") >= before + 3);
+    assert_eq!(child.try_wait().unwrap(), None);
+    assert_eq!(child.wait_with_output().unwrap().stdout.len(), 66_000);
+}
+
+#[test]
 fn a_name_that_is_in_no_folder_is_found_too() {
     let name = format!("idlewatch-test-{}", std::process::id());
     let address = SocketAddr::from_abstract_name(&name).unwrap();
