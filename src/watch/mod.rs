@@ -58,6 +58,7 @@ mod growth;
 mod guard;
 mod guarding;
 mod keys;
+mod labour;
 mod ladder;
 mod lines;
 mod looking;

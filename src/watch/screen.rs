@@ -8,6 +8,7 @@
 use super::Size;
 use super::contain::contained;
 use super::flood::{last_lines, last_screenful, looks};
+use super::labour::{affordable, allowance};
 use super::picture::{Colour, Picture, Stretch, Style, row};
 use super::repaint::last_painted;
 use super::touched::Touched;
@@ -44,6 +45,10 @@ pub(super) struct Screen {
     pending: String,
     /// The pending output is not text alone.
     mixed: bool,
+    /// Scrolling is confined to a part of the screen, or was when some of the pending output came.
+    confined: bool,
+    /// What the emulator may still be made to do until somebody looks.
+    allowance: usize,
     touched: Touched,
     rows: Vec<Row>,
 }
@@ -84,6 +89,8 @@ impl Screen {
             cuts: false,
             pending: String::new(),
             mixed: false,
+            confined: false,
+            allowance: allowance(size),
             touched,
             rows: Vec::new(),
         }
@@ -101,8 +108,11 @@ impl Screen {
 
     /// Scrolling is confined to a part of the screen, or no longer.
     pub(super) fn set_margins(&mut self, margins: bool) {
-        self.show();
+        if margins && !self.confined {
+            self.show_text();
+        }
         self.margins = margins;
+        self.confined |= margins;
     }
 
     pub(super) fn resize(&mut self, size: Size) {
@@ -110,6 +120,7 @@ impl Screen {
         let size = size.drawn();
         // Only another height ends a scroll region.
         self.margins &= size.rows == self.size.rows;
+        self.confined = self.margins;
         self.size = size;
         if self.blank {
             self.touched = Touched::all(size.rows);
@@ -123,9 +134,7 @@ impl Screen {
         if self.is_lost() {
             return;
         }
-        if !self.mixed && self.pending.len() >= WORTH_SKIPPING {
-            self.show();
-        }
+        self.show_text();
         self.mixed = true;
         self.cuts |= sequence.starts_with("\x1b[?") && sequence.ends_with('l') && sequence.contains('7');
         self.take(sequence);
@@ -136,10 +145,18 @@ impl Screen {
         if self.is_lost() {
             return;
         }
-        if self.mixed && text.len() >= WORTH_SKIPPING {
+        // While nothing may be spent, what is pending waits for a look.
+        if self.mixed && text.len() >= WORTH_SKIPPING && self.allowance > 0 {
             self.show();
         }
         self.take(text);
+    }
+
+    /// Shows pending text before something else comes, so that most of it can be skipped.
+    fn show_text(&mut self) {
+        if !self.mixed && self.pending.len() >= WORTH_SKIPPING {
+            self.show();
+        }
     }
 
     fn take(&mut self, output: &str) {
@@ -162,7 +179,13 @@ impl Screen {
         !self.cuts
     }
 
-    /// Shows what is pending: all of it, or of a flood what leaves the same picture.
+    /// Somebody looks, which is seldom: shows what is pending, whatever was spent before.
+    pub(super) fn show_for_look(&mut self) {
+        self.allowance = allowance(self.size);
+        self.show();
+    }
+
+    /// Shows what is pending: all of it, or of a flood what leaves the same picture, as far as the allowance goes.
     pub(super) fn show(&mut self) {
         if self.pending.is_empty() {
             return;
@@ -171,8 +194,12 @@ impl Screen {
             return self.lose();
         }
         self.mixed = false;
+        let confined = std::mem::replace(&mut self.confined, self.margins);
         let pending = std::mem::take(&mut self.pending);
-        self.emulate(|terminal, touched| terminal.feed_with([pending.as_str()], touched));
+        match affordable(&pending, self.size, confined, &mut self.allowance) {
+            None => self.emulate(|terminal, touched| terminal.feed_with([pending.as_str()], touched)),
+            Some(parts) => self.emulate(|terminal, touched| terminal.feed_with(parts, touched)),
+        }
         if pending.capacity() <= SPARE {
             self.pending = pending;
             self.pending.clear();
@@ -182,7 +209,7 @@ impl Screen {
     /// Leaves out of what is pending whatever makes no difference to the picture: of whole lines all but the last
     /// screenful, of painted rows all but the last of each.
     fn condense(&mut self) {
-        if self.margins || self.pending.len() < WORTH_SKIPPING {
+        if self.confined || self.pending.len() < WORTH_SKIPPING {
             return;
         }
         let pending = self.pending.as_str();

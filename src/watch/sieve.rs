@@ -2,8 +2,8 @@
 //! where a picture is wanted.
 //!
 //! Colours cannot change a verdict, and titles, links and images are not on the screen, so they are taken out here.
-//! What is left costs the emulator time in proportion to its length: a repeat count of 65535 (eighteen kilobytes of
-//! which keep it busy for eight seconds) is cut to one row.
+//! No sequence that is left does more than a screen has cells: a repeat count of 65535 (eighteen kilobytes of which keep
+//! the emulator busy for eight seconds) is cut to one row. What many of them may cost is bounded in `labour`.
 
 use memchr::memchr;
 

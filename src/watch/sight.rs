@@ -238,7 +238,7 @@ impl Sight {
     /// A full-screen program takes its screen with it when it leaves.
     fn keep_full_screen(&mut self, now: Moment, sequence: &str) {
         let lately = |(at, _): &(Moment, Picture)| now.since(*at) < BETWEEN_PICTURES;
-        if self.pictures && leaves_full_screen(sequence) && self.shown().is_alternate() && !self.left.iter().any(lately)
+        if self.pictures && leaves_full_screen(sequence) && !self.left.iter().any(lately) && self.shown().is_alternate()
         {
             self.left = Some((now, self.picture()));
         }
@@ -309,7 +309,7 @@ impl Sight {
         let Some(Unseen { last: at, .. }) = self.unseen.take() else { return };
         self.looked = at;
         self.printed = true;
-        self.screen.show();
+        self.screen.show_for_look();
         let recent = |moment: Option<Moment>| moment.is_some_and(|moment| at.since(moment) < ECHO);
         let around = Circumstances {
             all: recent(self.resized) || recent(self.nudged),

@@ -76,8 +76,16 @@ fn output_that_is_meant_to_hurt_costs_little_memory_and_the_relay_goes_on() {
     let marks = "awk 'BEGIN { for (i = 0; i < 1000000; i++) printf \"\\314\\201\" }'";
     let update = "printf '\\033[?2026h'; awk 'BEGIN { for (i = 0; i < 200000; i++) printf \"\\033[%d;1Hrow %d\", i % 24 + 1, i }'";
     let sequence = "printf '\\033['; head -c 8000000 /dev/zero | tr '\\0' 1; printf m";
-    for (name, hurts) in [("osc", osc), ("sequence", sequence), ("rep", repeats), ("marks", marks), ("update", update)]
-    {
+    let clears =
+        "awk 'BEGIN { for (i = 0; i < 200000; i++) printf \"\\033[2J\\033[?1049hx\\033#8\\033[?1049l\\033c\" }'";
+    for (name, hurts) in [
+        ("osc", osc),
+        ("sequence", sequence),
+        ("rep", repeats),
+        ("marks", marks),
+        ("update", update),
+        ("clears", clears),
+    ] {
         let script =
             format!("stty -echo; echo ready; read go; {hurts}; printf '\\033[?2026l'; echo; echo still there; read go");
         let mut run = Run::sh(&[], &script).in_terminal();

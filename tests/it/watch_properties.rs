@@ -98,6 +98,89 @@ fn floods_that_hurt_emulators_are_bounded() {
     assert!(watched.watcher.rows().iter().any(|row| row.contains("ok")));
 }
 
+/// Sequences that make an emulator do much for a few bytes, alone and with others; `$` is the last row but one.
+const COSTLY: [&str; 37] = [
+    "\x1b[J",
+    "\x1b[H\x1b[J",
+    "\x1b[999;999H\x1b[1J",
+    "\x1b[2J",
+    "\x1b[H\x1b[2J\x1b[3J",
+    "x\x1b[2J",
+    "\x1b[999;999Hx\x1b[2J",
+    "\x1b[?2026h\x1b[2J\x1b[?2026l",
+    "\x1b[r\x1b[2J",
+    "\x1b[2K",
+    "\x1b[999L",
+    "\x1b[H\x1b[L",
+    "\x1b[999M",
+    "\x1b[H\x1b[999M",
+    "\x1b[2;999r\x1b[H\x1b[998M",
+    "\x1b[1;$r\x1b[999S",
+    "\x1b[1;$r\x1b[$H\n\n\n\n",
+    "\x1b[999S",
+    "\x1b[999T",
+    "\x1b[999@",
+    "\x1b[999P",
+    "\x1b[999X",
+    "x\x1b[999b",
+    "\x1b#8",
+    "x\x1b#8\x1b[H",
+    "\x1bM",
+    "\x1b[H\x1bM",
+    "\x1bD",
+    "\x1bE",
+    "\n",
+    "\x0b",
+    "\x1b[?1049h\x1b[?1049l",
+    "\x1b[?47hx\x1b[?47l",
+    "\x1b[?01049hx\x1b[r\x1b[?1049;7l",
+    "\x1bc",
+    "x\x1bc\x1b[2J",
+    "\x1b[4h\x1b[Hx",
+];
+
+/// What a watcher of a screen of this size computes for so much of this output.
+fn costs(flood: &str, (cols, rows): (u16, u16), picture: Option<usize>) -> Duration {
+    let flood = flood.replace('$', &(rows - 1).to_string());
+    let bytes = flood.repeat((1 << 17) / flood.len()).into_bytes();
+    let policy = Policy { size: Size { cols, rows }, picture, ..Policy::default() };
+    let (mut watcher, begin) = (Watcher::new(policy), computed());
+    for (n, bytes) in (0..).zip(bytes.chunks(1 << 14)) {
+        let now = Moment::after_start(Duration::from_millis(n));
+        watcher.observe(now, &Observation::Output { stream: Stream::Terminal, bytes });
+    }
+    watcher.observe(Moment::after_start(seconds(1)), &Observation::Elapsed);
+    computed().saturating_sub(begin)
+}
+
+/// What this thread has computed: others that are at work count for nothing.
+fn computed() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes one timespec, and `time` is one.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec.try_into().unwrap(), time.tv_nsec.try_into().unwrap())
+}
+
+#[test]
+fn no_output_takes_much_longer_than_text_of_that_length() {
+    for (size, picture) in [((80, 24), None), ((150, 400), None), ((150, 400), Some(100))] {
+        // All of it is emulated.
+        let text = || costs("\x1b[5;7Hsome words \x1b[1mé\x1b[m here", size, picture);
+        let mut least = text();
+        for flood in COSTLY {
+            // Either may fall into a moment in which the machine is slow.
+            let is_slow = |least: Duration| costs(flood, size, picture) > 20 * least;
+            for tries in 0.. {
+                if !is_slow(least) {
+                    break;
+                }
+                assert!(tries < 3, "{flood:?} at {size:?}, {picture:?}: text takes {least:?}");
+                least = text();
+            }
+        }
+    }
+}
+
 #[test]
 fn what_a_fuzzer_found_worth_keeping_breaks_no_promise() {
     // Not part of the package.
