@@ -129,12 +129,12 @@ fn behind<'s, 'w>(mut words: &'s [&'w str], takes: &str, before: usize) -> &'s [
 
 /// Whether the value of an option is the next word: `--user me`, `-u me`, `-Hu me`; not `-ume`.
 fn has_value_behind(option: &str, takes: &str) -> bool {
-    let taken = |option: &str| takes.split(' ').any(|known| known == option);
+    let has_value = |option: &str| takes.split(' ').any(|known| known == option);
     if option.starts_with("--") {
-        return taken(option);
+        return has_value(option);
     }
     let Some(letters) = option.strip_prefix('-') else { return false };
-    let value = letters.char_indices().find(|(_, letter)| taken(&format!("-{letter}")));
+    let value = letters.char_indices().find(|(_, letter)| has_value(&format!("-{letter}")));
     value.is_some_and(|(at, letter)| at + letter.len_utf8() == letters.len())
 }
 
@@ -194,8 +194,7 @@ fn interpreted<'w>(words: &[&'w str]) -> Option<&'w str> {
 /// package it lies in.
 fn names(word: &str) -> impl Iterator<Item = &str> {
     let file = word.rsplit(['/', '#']).next().unwrap_or(word);
-    let ending = |ending: &&str| file.strip_suffix(*ending);
-    let bare = [".js", ".mjs", ".cjs", ".py", ".sh", ".exe"].iter().find_map(|all| ending(&all));
+    let bare = [".js", ".mjs", ".cjs", ".py", ".sh", ".exe"].iter().find_map(|ending| file.strip_suffix(ending));
     let versioned = file.split_once(['@', '=']).map(|(name, _)| name).filter(|name| !name.is_empty());
     let package = word.rsplit_once("node_modules/").and_then(|(_, inside)| {
         let mut parts = inside.split('/');
