@@ -17,7 +17,8 @@ use crate::watch::{Answer, Busy, Guard, Moment, span};
 const BUSY_DRAWING: f64 = 0.45;
 /// For processes that do not have it, such as the tools of an agent: asleep they use nothing, at work 28 % and more,
 /// on a machine with four times as many busy processes as cores. The same for those that have it and print nothing: agents
-/// that hung without a terminal used at most 2 %, and what reads a slow disk, such as `du`, uses little.
+/// that hung without a terminal used at most 2 %, programs that poll every millisecond 3 %, and what reads a slow disk, as
+/// `du` does, little more than this.
 const BUSY: f64 = 0.05;
 /// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more.
 const TRANSFER: f64 = 500_000.0;
