@@ -9,59 +9,50 @@ use super::script::simple_commands;
 /// Wrappers in wrappers, scripts in scripts: so deep it is looked.
 const DEEPEST: usize = 8;
 
-/// Programs that start the command behind their options: their names, the options whose value is a word of its own, and
-/// how many words stand before the command.
-const WRAPPERS: &[(&[&str], &str, usize)] = &[
-    (
-        &["sudo", "doas"],
-        "-u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --chroot --close-from --role --type \
-         --command-timeout --other-user",
-        0,
-    ),
-    (&["env"], "-u -C --unset --chdir", 0),
-    (&["nice"], "-n --adjustment", 0),
-    (&["ionice"], "-c -n --class --classdata", 0),
-    (&["timeout"], "-s -k --signal --kill-after", 1),
-    (&["stdbuf"], "-i -o -e --input --output --error", 0),
-    (&["time"], "-f -o --format --output", 0),
-    (&["exec"], "-a", 0),
-    (&["nohup", "setsid", "command", "builtin", "eval", "unbuffer", "rlwrap", "torsocks", "dbus-run-session"], "", 0),
-    (&["caffeinate"], "-t -w", 0),
-    (&["systemd-inhibit"], "", 0),
-    (&["systemd-run"], "-p -u -E -M --property --unit --setenv --slice --machine --uid --gid", 0),
-    (&["proxychains", "proxychains4"], "-f", 0),
-    (&["strace", "ltrace"], "-a -b -e -E -I -o -O -p -P -s -S -u -X", 0),
-    (&["taskset", "chrt", "chroot", "faketime"], "", 1),
-    (&["npx", "bunx", "pnpx"], "-p -c --package --call", 0),
-    (&["uvx"], "-p --from --with --python --index", 0),
-];
+/// Programs that start the command behind their options, one kind a line: their names; the words of which one has to follow,
+/// as in `npm exec claude`, if any; how many words stand before the command; the options whose value is a word of its own.
+///
+/// It is one text, since every command is looked up in it: a table of texts would have to be relocated first.
+const WRAPPERS: &str = "\
+sudo doas | | 0 | -u -g -h -p -C -D -R -r -t -T -U --user --group --host --prompt --chdir --chroot --close-from --role \
+ --type --command-timeout --other-user
+env | | 0 | -u -C --unset --chdir
+nice | | 0 | -n --adjustment
+ionice | | 0 | -c -n --class --classdata
+timeout | | 1 | -s -k --signal --kill-after
+stdbuf | | 0 | -i -o -e --input --output --error
+time | | 0 | -f -o --format --output
+exec | | 0 | -a
+nohup setsid command builtin eval unbuffer rlwrap torsocks dbus-run-session systemd-inhibit | | 0 |
+caffeinate | | 0 | -t -w
+systemd-run | | 0 | -p -u -E -M --property --unit --setenv --slice --machine --uid --gid
+proxychains proxychains4 | | 0 | -f
+strace ltrace | | 0 | -a -b -e -E -I -o -O -p -P -s -S -u -X
+taskset chrt chroot faketime | | 1 |
+npx bunx pnpx | | 0 | -p -c --package --call
+uvx | | 0 | -p --from --with --python --index
+npm | exec x | 0 | -p -w --package --workspace
+pnpm yarn bun | exec dlx x | 0 | -p -C --package --cwd --dir
+pipx | run | 0 | --spec --python
+uv poetry pipenv rye hatch | run | 0 | -p --from --with --python --project --directory
+mise | exec x | 0 | -C --cd
+nix | run | 0 |
+direnv | exec | 1 |
+op doppler infisical dotenvx | run | 0 | -f -p -c --env-file --account --project --config --env
+docker podman | run exec | 1 | -a -e -h -l -m -p -u -v -w --add-host --cpus --entrypoint --env --env-file --hostname \
+ --index --label --memory --mount --name --network --platform --publish --user --volume --workdir";
 
-/// The same where a word of theirs says so, as in `npm exec claude`.
-const RUNNERS: &[(&[&str], &[&str], &str, usize)] = &[
-    (&["npm"], &["exec", "x"], "-p -w --package --workspace", 0),
-    (&["pnpm", "yarn", "bun"], &["exec", "dlx", "x"], "-p -C --package --cwd --dir", 0),
-    (&["pipx"], &["run"], "--spec --python", 0),
-    (&["uv", "poetry", "pipenv", "rye", "hatch"], &["run"], "-p --from --with --python --project --directory", 0),
-    (&["mise"], &["exec", "x"], "-C --cd", 0),
-    (&["nix"], &["run"], "", 0),
-    (&["direnv"], &["exec"], "", 1),
-    (&["op", "doppler", "infisical", "dotenvx"], &["run"], "-f -p -c --env-file --account --project --config --env", 0),
-    (
-        &["docker", "podman"],
-        &["run", "exec"],
-        "-a -e -h -l -m -p -u -v -w --add-host --cpus --entrypoint --env --env-file --hostname --label --memory --mount \
-         --name --network --platform --publish --user --volume --workdir --index",
-        1,
-    ),
-];
+/// Words between such a program and the one that says that it runs something.
+const BETWEEN: &str = "compose container tool";
 
-/// Words between a runner and the one that says that it runs something.
-const BETWEEN: [&str; 3] = ["compose", "container", "tool"];
+const SHELLS: &str = "sh bash dash zsh fish ksh ash";
 
-const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "ash"];
+/// What they run stands behind their options.
+const INTERPRETERS: &str = "node bun deno python pypy";
 
-/// Interpreters: what they run stands behind their options.
-const INTERPRETERS: [&str; 6] = ["node", "bun", "deno", "python", "python2", "pypy"];
+fn is_among(all: &str, word: &str) -> bool {
+    all.split_ascii_whitespace().any(|one| one == word)
+}
 
 /// What `known` says of the program that `words`, a command and its arguments, start. One word alone may be a whole line
 /// for a shell.
@@ -80,10 +71,10 @@ fn started<T>(words: &[&str], known: &dyn Fn(&str) -> Option<T>, depth: usize) -
         return in_script(first, known, depth);
     }
     let name = first.rsplit('/').next().unwrap_or(first);
-    if let Some((_, takes, before)) = WRAPPERS.iter().find(|(all, ..)| all.contains(&name)) {
-        return started(behind(rest, takes, *before), known, depth);
+    if let Some(command) = WRAPPERS.lines().find_map(|line| wrapped(line, name, rest)) {
+        return started(command, known, depth);
     }
-    if SHELLS.contains(&name) {
+    if is_among(SHELLS, name) {
         return in_shell(rest, known, depth);
     }
     match name {
@@ -98,16 +89,23 @@ fn started<T>(words: &[&str], known: &dyn Fn(&str) -> Option<T>, depth: usize) -
         }
         _ => {}
     }
-    let runs = RUNNERS.iter().filter(|(all, ..)| all.contains(&name)).find_map(|(_, verbs, takes, before)| {
-        let rest = behind(rest, takes, 0);
-        let rest = &rest[rest.iter().take_while(|word| BETWEEN.contains(word)).count()..];
-        let (verb, rest) = rest.split_first()?;
-        verbs.contains(verb).then(|| behind(rest, takes, *before))
-    });
-    if let Some(rest) = runs {
-        return started(rest, known, depth);
-    }
     is_interpreter(name).then(|| interpreted(rest)).flatten().and_then(|script| names(script).find_map(known))
+}
+
+/// The command behind `name` and its options, if `line` is about it.
+fn wrapped<'s, 'w>(line: &str, name: &str, rest: &'s [&'w str]) -> Option<&'s [&'w str]> {
+    let mut parts = line.split('|');
+    if !is_among(parts.next()?, name) {
+        return None;
+    }
+    let (verbs, before, takes) = (parts.next()?, parts.next()?.trim().parse().ok()?, parts.next()?);
+    if verbs.trim().is_empty() {
+        return Some(behind(rest, takes, before));
+    }
+    let rest = behind(rest, takes, 0);
+    let rest = &rest[rest.iter().take_while(|word| is_among(BETWEEN, word)).count()..];
+    let (verb, rest) = rest.split_first()?;
+    is_among(verbs, verb).then(|| behind(rest, takes, before))
 }
 
 /// What follows options, their values and so many words more.
@@ -129,7 +127,7 @@ fn behind<'s, 'w>(mut words: &'s [&'w str], takes: &str, before: usize) -> &'s [
 
 /// Whether the value of an option is the next word: `--user me`, `-u me`, `-Hu me`; not `-ume`.
 fn has_value_behind(option: &str, takes: &str) -> bool {
-    let has_value = |option: &str| takes.split(' ').any(|known| known == option);
+    let has_value = |option: &str| is_among(takes, option);
     if option.starts_with("--") {
         return has_value(option);
     }
@@ -169,7 +167,7 @@ fn in_script<T>(script: &str, known: &dyn Fn(&str) -> Option<T>, depth: usize) -
 
 fn is_interpreter(name: &str) -> bool {
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    INTERPRETERS.contains(&plain)
+    is_among(INTERPRETERS, plain)
 }
 
 /// What an interpreter runs: a file, or behind `-m` a module; nothing where the program stands in the arguments.
