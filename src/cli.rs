@@ -178,6 +178,9 @@ pub struct DetectArgs {
     pub waiting: Vec<Pattern>,
 
     /// What is known of the program: a name, 'auto' by its command, or 'none'
+    ///
+    /// By its command means also behind what only starts others, such as env, sudo, timeout, npx, ssh or a shell's -c. An
+    /// argument is only a text: 'grep claude' is not claude.
     #[arg(long, value_name = "NAME", default_value = "auto")]
     #[arg(value_parser = hinted(values::text, hints::profiles), hide_possible_values = true)]
     pub profile: String,

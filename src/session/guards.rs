@@ -11,11 +11,14 @@ use std::time::{Duration, SystemTime};
 use super::tree::{self, Work};
 use crate::watch::{Answer, Busy, Guard, Moment, span};
 
-/// The share of one core that is work, for processes that have the terminal: they may be drawing. Measured on agents
-/// that hung with their spinners turning: claude 16 %, codex 6 %, gemini 19 %, aider 1 %, opencode up to 41 %.
+/// The share of one core that is work, for processes that have the terminal while something is printed to it: they may be
+/// drawing. Measured on agents that hung with their spinners turning: claude 16 %, codex 6 %, gemini 19 %, aider 1 %,
+/// opencode up to 41 %.
 const BUSY_DRAWING: f64 = 0.45;
 /// For processes that do not have it, such as the tools of an agent: asleep they use nothing, at work 28 % and more,
-/// on a machine with four times as many busy processes as cores.
+/// on a machine with four times as many busy processes as cores. The same for those that have it and print nothing: agents
+/// that hung without a terminal used at most 2 %, programs that poll every millisecond 3 %, and what reads a slow disk, as
+/// `du` does, little more than this.
 const BUSY: f64 = 0.05;
 /// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more.
 const TRANSFER: f64 = 500_000.0;
@@ -51,19 +54,20 @@ struct Mark {
 
 impl Guards {
     /// What these guards say of the processes below `root`. Shell commands are not asked here.
-    /// `terminals` are the device numbers of the command's terminals, `busy` is whose processor time is work.
+    /// `terminals` are the device numbers of the command's terminals, to which something was last `printed` then, and
+    /// `busy` is whose processor time is work.
     pub fn ask<'g>(
         &mut self,
         now: Moment,
         guards: impl Iterator<Item = &'g Guard>,
         root: i32,
-        terminals: &[u64],
+        (terminals, printed): (&[u64], Option<Moment>),
         busy: Busy,
     ) -> Vec<Answer> {
         guards
             .filter_map(|guard| {
                 let speaks = match guard {
-                    Guard::Cpu => self.cpu(now, root, terminals, busy),
+                    Guard::Cpu => self.cpu(now, root, (terminals, printed), busy),
                     Guard::Io => self.io(now, root),
                     Guard::Net => self.net(now, root),
                     Guard::Children => self.children(root),
@@ -75,7 +79,13 @@ impl Guards {
             .collect()
     }
 
-    fn cpu(&mut self, now: Moment, root: i32, terminals: &[u64], busy: Busy) -> Option<String> {
+    fn cpu(
+        &mut self,
+        now: Moment,
+        root: i32,
+        (terminals, printed): (&[u64], Option<Moment>),
+        busy: Busy,
+    ) -> Option<String> {
         let work = tree::work(root, terminals)?;
         let (then, before) = *self.cpu.get_or_insert((now, work));
         let wall = now.since(then);
@@ -86,7 +96,8 @@ impl Guards {
         let share = |group: usize| share(wall, before[group], work[group]);
         let drawing = if busy == Busy::All { share(0) } else { 0.0 };
         let others = share(1);
-        (drawing >= BUSY_DRAWING || others >= BUSY).then(|| {
+        let draws = printed.is_some_and(|printed| printed >= then);
+        (drawing >= if draws { BUSY_DRAWING } else { BUSY } || others >= BUSY).then(|| {
             let all = (drawing + others) * 100.0;
             format!("its processes used {all:.0} % of a core in the last {}", span(wall))
         })
@@ -212,7 +223,7 @@ mod tests {
 
     fn says(guards: &mut Guards, now: u64, guard: &Guard) -> Option<String> {
         let own = i32::try_from(std::process::id()).unwrap();
-        guards.ask(at(now), [guard].into_iter(), own, &[], Busy::All).pop().unwrap().speaks
+        guards.ask(at(now), [guard].into_iter(), own, (&[], None), Busy::All).pop().unwrap().speaks
     }
 
     #[test]

@@ -168,7 +168,8 @@ impl Session {
         let sides = self.flow.sources.iter().filter_map(Source::side);
         let terminals: Vec<u64> = self.inner.pty.iter().chain(sides).filter_map(Pty::device).collect();
         let busy = self.watcher.policy().profile.as_ref().map(|profile| profile.busy).unwrap_or_default();
-        self.asked.guards.ask(self.clock.now(), self.watcher.guards(), self.command.monitor.pid, &terminals, busy)
+        let output = (terminals.as_slice(), self.watcher.last_output());
+        self.asked.guards.ask(self.clock.now(), self.watcher.guards(), self.command.monitor.pid, output, busy)
     }
 
     fn ask_guards(&mut self) {

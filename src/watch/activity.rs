@@ -29,7 +29,7 @@ use super::{Counting, Moment};
 const MOST_STAGES: u8 = 4;
 
 /// A line that turned or timed this recently is a status line.
-const STATUS_LASTS: Duration = Duration::from_secs(4);
+pub(super) const STATUS_LASTS: Duration = Duration::from_secs(4);
 /// New wording of a status line counts when it comes at least this often. Recorded agents that hang change a verb or a
 /// tip every ten seconds at the quickest (claude, while it seems to think), most of them every fifteen or more.
 const BRISK: Duration = Duration::from_secs(9);

@@ -96,17 +96,18 @@ impl LineForm {
 
     fn hash_of_masked(&mut self, numbers_vary: bool) -> u64 {
         self.form.clear();
-        let mut after_pid = false;
+        // What says which process it was, or what it has cost, says nothing of what was done.
+        let mut aside = false;
         for word in self.masked.split_inclusive(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))) {
             let name = word.trim_end_matches(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')));
             let number = !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-            if is_id(name) || numbers_vary && is_number_or_made_up(name) || number && after_pid {
+            if is_id(name) || numbers_vary && is_number_or_made_up(name) || number && aside {
                 self.form.push('#');
                 self.form.push_str(&word[name.len()..]);
             } else {
                 self.form.push_str(word);
             }
-            after_pid = name.eq_ignore_ascii_case("pid") || after_pid && name.is_empty();
+            aside = name.eq_ignore_ascii_case("pid") || name.ends_with("_tokens") || aside && name.is_empty();
         }
         hash(&self.form)
     }
@@ -114,11 +115,28 @@ impl LineForm {
 
 /// Commit hashes, addresses, UUIDs: letters and digits of base sixteen, seven or more.
 fn is_id(name: &str) -> bool {
+    if is_drawn(name) {
+        return true;
+    }
     let hex = name.strip_prefix("0x").unwrap_or(name);
     hex.len() >= 7
         && hex.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-')
         && hex.bytes().any(|b| b.is_ascii_digit())
         && (hex.len() < name.len() || hex.bytes().any(|b| b.is_ascii_alphabetic()))
+}
+
+/// Letters and digits that were drawn at random, perhaps behind a word of what they name, as in `toolu_01TIOcO6zMmELkh4FJfPLjcF`:
+/// long, with digits in the midst of it more than once, and hardly two of a kind in a row.
+fn is_drawn(name: &str) -> bool {
+    let drawn = name.rsplit(['_', '-']).next().unwrap_or(name).as_bytes();
+    let kind = |byte: &u8| (byte.is_ascii_digit(), byte.is_ascii_uppercase());
+    let turns = || drawn.windows(2).filter(|two| kind(&two[0]) != kind(&two[1])).count();
+    let inner = || drawn.windows(2).filter(|two| two[0].is_ascii_digit() && two[1].is_ascii_alphabetic()).count();
+    drawn.len() >= 16
+        && drawn.iter().all(u8::is_ascii_alphanumeric)
+        && [u8::is_ascii_lowercase, u8::is_ascii_uppercase].iter().all(|is| drawn.iter().any(is))
+        && inner() >= 2
+        && turns() * 20 >= drawn.len() * 9
 }
 
 /// Numbers, digits in groups, and names nobody chose, as of requests and temporary files: letters behind digits. In a
@@ -416,6 +434,53 @@ mod tests {
         assert_eq!(warnings((0..50).map(|n| format!("error: see 2026-11-17T14_02_{n:02}_123Z-debug-0.log"))).len(), 1);
         assert_eq!(warnings((0..50).map(|n| format!("error: batch 14_{n:02}-7 is lost"))).len(), 1);
         assert_eq!(warnings((0..50).map(|n| format!("warning: src/part{n}_test_{n}.rs: unused"))), []);
+    }
+
+    #[test]
+    fn an_agent_that_makes_the_same_failing_call_is_seen_in_its_log_of_json() {
+        let mut last = 1_u64;
+        let mut id = || {
+            let letters = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+            let mut next = || {
+                last = last.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                char::from(letters[usize::try_from(last >> 33).unwrap() % letters.len()])
+            };
+            (0..22).map(|_| next()).collect::<String>()
+        };
+        let mut rounds = |command: fn(usize) -> String| {
+            let lines: Vec<String> = (0..60)
+                .flat_map(|n| {
+                    let (call, said, tokens) = (id(), id(), 1000 + n * 137);
+                    let asks = format!(
+                        "{{\"type\":\"assistant\",\"id\":\"msg_01{said}\",\"content\":[{{\"type\":\"tool_use\",\"id\":\"toolu_01{call}\",\
+                         \"input\":{{\"command\":\"{}\"}}}}],\"usage\":{{\"input_tokens\":3,\"cache_read_input_tokens\":{tokens}}}}}",
+                        command(n)
+                    );
+                    let fails = format!(
+                        "{{\"type\":\"user\",\"content\":\"cat: x: No such file\",\"is_error\":true,\"tool_use_id\":\"toolu_01{call}\"}}"
+                    );
+                    [asks, fails]
+                })
+                .collect();
+            warnings(lines.into_iter()).len()
+        };
+        assert_eq!(rounds(|_| "cat x".to_owned()), 1);
+        assert_eq!(rounds(|n| format!("cat {}", "part/".repeat(n + 1))), 0);
+    }
+
+    #[test]
+    fn names_that_somebody_chose_are_no_ids() {
+        for name in [
+            "testUserServiceV2Case12",
+            "HttpClientV2Handler10",
+            "Http2ServerUpgradeIT3Test",
+            "parserOf64BitNumbersIn32",
+        ] {
+            assert!(!is_drawn(name), "{name}");
+        }
+        for id in ["toolu_01TIOcO6zMmELkh4FJfPLjcF", "msg_01zajtwm8rJUwiA7tdjXLn99", "req_011CSHoEeqs5C35K2UUqR7Fy"] {
+            assert!(is_drawn(id), "{id}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::activity::{Activity, Circumstances};
+use super::activity::{Activity, Circumstances, STATUS_LASTS};
 use super::appearing::Appearing;
 use super::clocks::Clocks;
 use super::complaint::is_retry;
@@ -344,9 +344,13 @@ impl Sight {
             return None;
         }
         let painted = self.painted.is_some_and(|painted| at.since(painted) < PAINTING_LASTS);
-        let disturbed = around.all || around.row.is_some();
+        // What stands where something turned is taken for turning for a while: that the block was pushed down by what we
+        // typed, or by another size, is seen only then.
+        let lately = |moment: Option<Moment>| moment.is_some_and(|moment| at.since(moment) < ECHO + STATUS_LASTS);
+        let disturbed = lately(self.resized) || lately(self.nudged) || around.row.is_some();
         let counts = painted && !disturbed && !self.lines.iter().any(|line| is_retry(&line.text));
-        self.lines.last().filter(|_| counts).map(|line| line.text.trim().to_owned())
+        let lowest = self.lines.iter().map(|line| line.text.trim()).rfind(|text| !text.is_empty());
+        lowest.filter(|_| counts).map(ToOwned::to_owned)
     }
 
     /// On a painted screen the lines that appear are what is printed.

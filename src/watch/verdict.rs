@@ -67,7 +67,10 @@ impl Reading {
         // is, and who hears the keyboard alone waits for it, whatever its prompt is.
         let wait = match (&self.wait, look) {
             (Some(wait), Some(look))
-                if look.reads_terminal == Known::No && !self.known && !is_on_view(wait, clocks) =>
+                if look.reads_terminal == Known::No
+                    && !self.known
+                    && !matches!(wait, Wait::Elsewhere(_))
+                    && !is_on_view(wait, clocks) =>
             {
                 return begun();
             }
@@ -84,7 +87,9 @@ impl Reading {
                 Some((clocks.progress + ASKED).max(rest))
             }
             Wait::Question(_) | Wait::List(_) => Some(at_rest(clocks.progress + ASKED)),
-            Wait::Prompt(_) | Wait::FullScreen if self.turn.is_some() => None,
+            Wait::Prompt(_) | Wait::FullScreen | Wait::Elsewhere(_) if self.turn.is_some() => None,
+            // What turns meanwhile says that it waits.
+            Wait::Elsewhere(_) => Some(clocks.progress + ASKED),
             Wait::Prompt(_) => Some(at_rest(clocks.progress + RESTED)),
             Wait::FullScreen => Some(clocks.rest().unwrap_or_default().max(clocks.progress + RESTED)),
         }
@@ -246,6 +251,7 @@ impl Facts<'_> {
                 Some(format!("it asks: {}", quote(text)))
             }
             Some(Wait::Prompt(text)) => Some(format!("it is at its prompt: {}", quote(text))),
+            Some(Wait::Elsewhere(text)) => Some(format!("it waits for what somebody does elsewhere: {}", quote(text))),
             Some(Wait::FullScreen) => Some("a full-screen program with nothing under way".to_owned()),
             None if self.sight.draft.is_some() => Some("somebody has begun to type and not finished".to_owned()),
             None if self.reads().is_none() => Some("it listens to the keyboard and to nobody else".to_owned()),

@@ -39,6 +39,8 @@ pub(super) enum Wait {
     List(String),
     /// It sits at a prompt.
     Prompt(String),
+    /// It has sent a person elsewhere, as to a browser, and hears of it from there.
+    Elsewhere(String),
     /// A full-screen program with nothing under way.
     FullScreen,
 }
@@ -47,7 +49,46 @@ pub(super) enum Wait {
 pub(super) fn wait(view: View<'_>) -> Option<Wait> {
     question(view)
         .or_else(|| prompt(view).map(Wait::Prompt))
+        .or_else(|| elsewhere(view).map(Wait::Elsewhere))
         .or_else(|| (view.alternate && view.rows.iter().any(|row| !row.is_empty())).then_some(Wait::FullScreen))
+}
+
+/// What a command says last that lets a person sign in or agree with a browser: `open https://… and enter the code …`. A
+/// server that says where on this machine it can be seen waits for nobody.
+fn elsewhere(view: View<'_>) -> Option<String> {
+    /// The address of a page to sign in at may be as long as this, with what is said around it.
+    const ROWS: usize = 10;
+    const SAYS: [&str; 17] = [
+        "enter the code",
+        "enter this code",
+        "enter code",
+        "one-time code",
+        "device code",
+        "verification code",
+        "confirmation code",
+        "to sign in",
+        "to log in",
+        "to authenticate",
+        "to authorize",
+        "in your browser",
+        "in the browser",
+        "in a browser",
+        "in a web browser",
+        "your default browser",
+        "a web browser to open",
+    ];
+    const HERE: [&str; 5] = ["localhost", "127.", "0.0.0.0", "[::", "192.168."];
+    let leads_away = |row: &str| {
+        let hosts = row.match_indices("://").map(|(at, sign)| &row[at + sign.len()..]);
+        let host =
+            |host: &str| host.starts_with(char::is_alphanumeric) && !HERE.iter().any(|own| host.starts_with(own));
+        hosts.into_iter().any(host)
+    };
+    let says = |row: &str| {
+        let lower = row.to_lowercase();
+        SAYS.iter().any(|words| lower.contains(words))
+    };
+    view.bottom(ROWS).find(|row| says(row)).filter(|_| view.bottom(ROWS).any(leads_away)).map(str::to_owned)
 }
 
 fn question(view: View<'_>) -> Option<Wait> {

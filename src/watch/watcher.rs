@@ -393,6 +393,11 @@ impl Watcher {
         self.ladder.is_exhausted(&self.policy)
     }
 
+    /// When something was last printed, whatever it was.
+    pub const fn last_output(&self) -> Option<Moment> {
+        self.sight.clocks.byte
+    }
+
     /// The guards that have to be asked outside.
     pub fn guards(&self) -> impl Iterator<Item = &Guard> {
         self.policy.guards.iter().filter(|guard| **guard != Guard::Turn)

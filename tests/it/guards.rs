@@ -15,6 +15,23 @@ fn a_silent_command_that_works_lives_until_the_cap() {
 }
 
 #[test]
+fn who_prints_nothing_does_not_draw_and_may_work_with_less() {
+    if !has("python3") {
+        return;
+    }
+    // A fifth of a core, as what waits for a slow disk most of the time uses it.
+    let program = "import sys, time\nend = time.time() + 6\nwhile time.time() < end:\n\
+                   \x20 t = time.time()\n  while time.time() < t + 0.02: pass\n\
+                   \x20 sys.stdout.write(sys.argv[1]); sys.stdout.flush(); time.sleep(0.08)";
+    for (prints, code) in [("", 0), ("\r", 121)] {
+        let command = ["python3", "-c", program, prints];
+        let output = Run::new(&["--idle", "2s", "--guard", "cpu", "-v"], &command).output();
+        assert_eq!(output.status.code(), Some(code), "{prints:?}: {}", stderr(&output));
+        assert_eq!(stderr(&output).contains("guard cpu"), code == 0, "{prints:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_program_that_is_known_to_draw_busily_does_not_speak_for_itself_but_its_tools_do() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("c.toml");

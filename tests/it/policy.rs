@@ -47,6 +47,21 @@ fn a_question_of_a_process_in_a_session_of_its_own_lives_on() {
     assert_eq!(run.finish().1.code(), Some(0));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_question_of_an_event_loop_that_is_never_seen_at_rest_lives_on() {
+    if !has("python3") {
+        return;
+    }
+    // As a loop that often goes round looks on a machine whose processors are taken.
+    let program = "import select\nheard = select.epoll()\nheard.register(0, select.EPOLLIN)\n\
+                   print('Name? ', end='', flush=True)\nwhile not heard.poll(0): pass\nprint('hello', input())";
+    let mut run = Run::new(&["--idle", "4s", "--no-guard"], &["python3", "-c", program]).in_terminal();
+    run.wait_for("Name? ").wait_for("idlewatch: ");
+    run.enter("you\r").wait_for("hello you");
+    assert_eq!(run.finish().1.code(), Some(0));
+}
+
 #[test]
 fn own_codes_and_the_commands_own_status() {
     let stuck = |options: &[&str]| {

@@ -67,6 +67,29 @@ fn that_a_nudge_is_queued_behind_a_turn_that_hangs_is_no_progress() {
 }
 
 #[test]
+fn that_a_queued_nudge_pushes_down_what_turns_is_no_progress_either() {
+    let nudges = nudging(&["please go on"], 1);
+    let mut watched = Watched::with(|policy| {
+        nudges(policy);
+        policy.profile = idlewatch::profiles::by_name("gemini");
+    });
+    watched.finds(Look { line_mode: Known::No, ..Look::default() }).observes(&Observation::Attended(true));
+    // Above the line that turns, which says something else beside it from then on.
+    let frame = |queued: &'static str, beside: &'static str| {
+        move |n: usize| {
+            let glyph = ['⠋', '⠙', '⠹', '⠸'][n % 4];
+            let status = format!("{glyph} Thinking... (esc to cancel, {}s){beside}", n / 4);
+            format!("\x1b[H\x1b[Jhello\r\n\r\n{queued}{status}\r\n────\r\n > \x1b[D")
+        }
+    };
+    let step = std::time::Duration::from_millis(250);
+    watched.draws(seconds(60), step, frame("", "")).prints("please go on").passes(2 * step);
+    assert_eq!(watched.typed.last().unwrap().1, b"\r", "{:?}", watched.typed);
+    watched.draws(seconds(70), step, frame("  Queued:\r\n    please go on\r\n\r\n", "    ? for shortcuts"));
+    assert!(first_signal(&watched).is_some_and(|at| (90..=100).contains(&at)), "{:?}", watched.events);
+}
+
+#[test]
 fn what_a_key_makes_room_for_is_typed_although_the_screen_has_changed() {
     let ladder = "warn,key:esc,wait:3s,nudge:please go on,wait:30s,stop";
     for (attended, typed) in [(true, false), (false, false), (true, true)] {

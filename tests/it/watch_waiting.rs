@@ -17,6 +17,32 @@ fn a_question_waits_and_is_never_ended_where_a_person_is() {
 }
 
 #[test]
+fn who_sends_a_person_elsewhere_waits_for_them_whatever_it_hears() {
+    let states = |text: &str, frame: &'static str, profile: &str| {
+        let mut watched = Watched::with(|policy| policy.profile = profiles::by_name(profile));
+        watched.finds(Look { reads_terminal: Known::No, ..Look::default() }).observes(&Observation::Attended(true));
+        watched.prints(text).draws(seconds(300), seconds(1), |n| frame.replace('*', ["⠋", "⠙", "⠹"][n % 3]));
+        watched.states().iter().map(|(_, state)| *state).collect::<Vec<_>>()
+    };
+    let waits = [State::Waiting];
+    let signs_in = "To sign in, use a web browser to open the page https://example.com/device and enter the code\r\n\
+                    ABCD-EFGH to authenticate.\r\n";
+    assert_eq!(states(signs_in, "", "none"), waits);
+    assert_eq!(states(signs_in, "\r* Waiting", "none"), waits);
+    let login = "Attempting to open the login page in your default browser.\r\nIf it does not open, go to:\r\n\r\n\
+                 https://example.com/authorize?client=7&redirect=http%3A%2F%2Flocalhost\r\n";
+    assert_eq!(states(login, "", "none"), waits);
+    // A server on this machine, an address that is only told, and a turn that hangs.
+    for (text, profile) in [
+        ("Serving on http://127.0.0.1:8000/\r\nOpen it in your browser\r\n", "none"),
+        ("Pushing to https://example.com/x.git\r\n", "none"),
+        (&*format!("{signs_in}\r\nesc to interrupt\r\n"), "claude"),
+    ] {
+        assert_eq!(states(text, "", profile).last(), Some(&State::Stalled), "{text}");
+    }
+}
+
+#[test]
 fn a_question_that_is_printed_over_was_none() {
     let mut watched = Watched::new();
     watched.draws(seconds(100), seconds(1), |n| format!("step {n}: ready? yes\r\n"));

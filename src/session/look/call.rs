@@ -109,7 +109,7 @@ fn selected(pid: i32, count: u64, address: u64) -> Option<Vec<u64>> {
 }
 
 /// The descriptors that were added to an epoll instance.
-fn registered(pid: i32, fd: u64) -> Option<Vec<u64>> {
+pub fn registered(pid: i32, fd: u64) -> Option<Vec<u64>> {
     let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{fd}")).ok()?;
     let fds = info.lines().filter_map(|line| line.strip_prefix("tfd:")?.split_ascii_whitespace().next()?.parse().ok());
     Some(fds.collect())

@@ -6,7 +6,7 @@ use std::path::Path;
 use nix::unistd::Pid;
 
 use super::super::tree;
-use super::call::Call;
+use super::call::{Call, registered};
 use super::sockets::Sockets;
 
 /// What is found out about the keyboard.
@@ -71,13 +71,14 @@ pub fn is_stopped(root: i32, device: u64) -> bool {
 
 fn waits_for_keyboard(pid: i32, device: u64, sockets: &mut Sockets) -> Keyboard {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Keyboard::Unknown };
-    let (mut targets, mut hidden) = (Vec::new(), false);
+    let (mut targets, mut hidden, mut runs) = (Vec::new(), false, false);
     for thread in threads.flatten() {
         // Denied for a process of another user, such as sudo.
         let Ok(call) = fs::read_to_string(thread.path().join("syscall")) else { return Keyboard::Unknown };
-        match Call::parse(&call).map_or_else(|| Some(Vec::new()), |call| call.reads_from(pid)) {
-            Some(more) => targets.extend(more.into_iter().map(|fd| target(pid, fd, device, sockets))),
-            None => hidden = true,
+        match Call::parse(&call).map(|call| call.reads_from(pid)) {
+            Some(Some(more)) => targets.extend(more.into_iter().map(|fd| target(pid, fd, device, sockets))),
+            Some(None) => hidden = true,
+            None => runs = true,
         }
     }
     let others = targets.contains(&Target::Other) || targets.contains(&Target::Neighbour);
@@ -89,8 +90,19 @@ fn waits_for_keyboard(pid: i32, device: u64, sockets: &mut Sockets) -> Keyboard 
         (true, true) => Keyboard::Unknown,
         // The clients of tmux, of a shared ssh and of emacs wait for a process that reads the terminal in their place.
         (false, _) if hidden || targets.contains(&Target::Neighbour) => Keyboard::Unknown,
+        // An event loop that is on its way round, or waits for a processor, will be back at the keyboard.
+        (false, _) if runs && is_to_hear(pid, device) => Keyboard::Unknown,
         (false, _) => Keyboard::Ignored,
     }
+}
+
+/// Whether the terminal is among what a process has asked the kernel to be told of, whatever it does now.
+fn is_to_hear(pid: i32, device: u64) -> bool {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let is_loop = |to: &Path| to.as_os_str() == "anon_inode:[eventpoll]";
+    let loops = descriptors.filter(|entry| fs::read_link(entry.path()).is_ok_and(|to| is_loop(&to)));
+    let loops = loops.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    loops.filter_map(|fd| registered(pid, fd)).flatten().any(|fd| is_terminal(pid, fd, device))
 }
 
 /// What a descriptor is to somebody who waits on it.
