@@ -30,19 +30,16 @@ fn write_to(fd: BorrowedFd<'_>, before: &str, text: &str, patience: Duration) {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
     let text = lines.join("\n");
     let line = format!("{before}idlewatch: {}\n", &text[..text.floor_char_boundary(LONGEST)]);
-    match Sink::stream(fd) {
+    if let Ok(mut sink) = Sink::stream(fd) {
         // That it has room may mean that it has room for one byte.
-        Ok(mut sink) => {
-            sink.take(line.as_bytes());
-            sink.flush_within(patience);
-        }
-        // There are no descriptors left, which may be what is to be said.
-        Err(_) => {
-            let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
-            if matches!(poll(&mut [PollFd::new(fd, PollFlags::POLLOUT)], patience), Ok(1..)) {
-                let _ = nix::unistd::write(fd, line.as_bytes());
-            }
-        }
+        sink.take(line.as_bytes());
+        sink.flush_within(patience);
+        return;
+    }
+    // There are no descriptors left, which may be what is to be said.
+    let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
+    if matches!(poll(&mut [PollFd::new(fd, PollFlags::POLLOUT)], patience), Ok(1..)) {
+        let _ = nix::unistd::write(fd, line.as_bytes());
     }
 }
 
