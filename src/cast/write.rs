@@ -1,11 +1,13 @@
 //! The lines of a recording: asciicast version 2, which every asciinema plays.
 
 use std::collections::BTreeMap;
+use std::string::FromUtf8Error;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::Aside;
+use crate::report::escaped;
 use crate::watch::Size;
 
 #[derive(Serialize)]
@@ -53,13 +55,22 @@ fn event(at: Duration, code: &str, data: &str) -> Vec<u8> {
     // Writing to memory cannot fail, and any text is JSON.
     let _ = serde_json::to_writer(&mut text, data);
     text.extend_from_slice(b"]\n");
-    text
+    harmless(text)
 }
 
 fn line(value: &impl Serialize) -> Vec<u8> {
     let mut text = serde_json::to_vec(value).unwrap_or_default();
     text.push(b'\n');
-    text
+    harmless(text)
+}
+
+/// The same JSON, for a file that somebody may show on a terminal as it is: what a terminal would obey, or what turns text
+/// around, is in it as an escape.
+fn harmless(line: Vec<u8>) -> Vec<u8> {
+    if line.is_ascii() && memchr::memchr(0x7f, &line).is_none() {
+        return line;
+    }
+    String::from_utf8(line).map_or_else(FromUtf8Error::into_bytes, |line| escaped(&line).into_bytes())
 }
 
 /// One stream of output as text: characters that were cut between two reads are joined, what is no character becomes
@@ -164,6 +175,18 @@ mod tests {
             prop_assert_eq!(&once, &twice);
             prop_assert_eq!(once.replace("\r\n", "\n"), String::from_utf8_lossy(&bytes).replace("\r\n", "\n"));
         }
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped_and_read_back_as_it_was() {
+        let text = "a\u{9b}31m\u{9d}0;b\u{7f}\u{202e}é\u{e0041}";
+        let mut file = header(Size { cols: 80, rows: 24 }, 1, text, &BTreeMap::new());
+        file.extend(output(Duration::ZERO, text));
+        let shown = String::from_utf8(file.clone()).unwrap();
+        assert!(shown.lines().all(|line| !line.chars().any(crate::report::is_hidden)), "{shown}");
+        let mut cast = Cast::open(file.as_slice()).unwrap();
+        assert_eq!(cast.header().command.as_deref(), Some(text));
+        assert_eq!(cast.next_entry().unwrap().unwrap().what, What::Output(text.to_owned()));
     }
 
     #[test]

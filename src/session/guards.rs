@@ -4,10 +4,10 @@
 //! is certain. What cannot be measured does not speak.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use super::files::Mark;
 use super::tree::{self, Work};
 use crate::watch::{Answer, Busy, Guard, Moment, span};
 
@@ -30,8 +30,6 @@ const RECEIVED: f64 = 40.0;
 /// Rates over less than this say nothing, and a command is not ended on nothing.
 const SHORTEST: Duration = Duration::from_millis(200);
 const MEASURING: &str = "its work is still being measured";
-/// How many entries of a folder are looked at.
-const MOST_ENTRIES: usize = 10_000;
 
 /// What was seen the time before.
 #[derive(Debug, Default)]
@@ -44,16 +42,8 @@ pub struct Guards {
     files: Vec<(PathBuf, Option<Mark>)>,
 }
 
-/// What a file or a folder looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Mark {
-    size: u64,
-    modified: Option<SystemTime>,
-    entries: usize,
-}
-
 impl Guards {
-    /// What these guards say of the processes below `root`. Shell commands are not asked here.
+    /// What these guards say of the processes below `root`. Shell commands are not asked here, nor files.
     /// `terminals` are the device numbers of the command's terminals, to which something was last `printed` then, and
     /// `busy` is whose processor time is work.
     pub fn ask<'g>(
@@ -71,8 +61,7 @@ impl Guards {
                     Guard::Io => self.io(now, root),
                     Guard::Net => self.net(now, root),
                     Guard::Children => self.children(root),
-                    Guard::File(path) => self.file(path),
-                    Guard::Turn | Guard::Command(_) => return None,
+                    Guard::Turn | Guard::File(_) | Guard::Command(_) => return None,
                 };
                 Some(Answer { guard: guard.clone(), speaks })
             })
@@ -145,8 +134,8 @@ impl Guards {
         (begun + ended > 0).then(|| format!("{begun} processes have begun and {ended} have ended"))
     }
 
-    fn file(&mut self, path: &Path) -> Option<String> {
-        let mark = mark(path);
+    /// What a file says that looks like this now.
+    pub fn file(&mut self, path: &Path, mark: Option<Mark>) -> Option<String> {
         let known = self.files.iter_mut().find(|(known, _)| known == path);
         let Some((_, before)) = known else {
             self.files.push((path.to_owned(), mark));
@@ -178,30 +167,10 @@ fn share(wall: Duration, before: Work, now: Work) -> f64 {
     now.used.saturating_sub(before.used).as_secs_f64() / could.as_secs_f64()
 }
 
-/// A folder's mark is that of everything below it, as far as it is looked at.
-fn mark(path: &Path) -> Option<Mark> {
-    let metadata = fs::metadata(path).ok()?;
-    let mut mark = Mark { size: metadata.len(), modified: metadata.modified().ok(), entries: 0 };
-    let mut folders = if metadata.is_dir() { vec![path.to_owned()] } else { Vec::new() };
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            mark.entries += 1;
-            if mark.entries > MOST_ENTRIES {
-                return Some(mark);
-            }
-            let Ok(metadata) = entry.metadata() else { continue };
-            mark.size += metadata.len();
-            mark.modified = mark.modified.max(metadata.modified().ok());
-            if metadata.is_dir() {
-                folders.push(entry.path());
-            }
-        }
-    }
-    Some(mark)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -217,13 +186,8 @@ mod tests {
         assert!(share(1, 80) <= 1.0);
     }
 
-    fn at(seconds: u64) -> Moment {
-        Moment::after_start(Duration::from_secs(seconds))
-    }
-
-    fn says(guards: &mut Guards, now: u64, guard: &Guard) -> Option<String> {
-        let own = i32::try_from(std::process::id()).unwrap();
-        guards.ask(at(now), [guard].into_iter(), own, (&[], None), Busy::All).pop().unwrap().speaks
+    fn says(guards: &mut Guards, path: &Path) -> Option<String> {
+        guards.file(path, Mark::of(path))
     }
 
     #[test]
@@ -238,13 +202,13 @@ mod tests {
         let file = folder.path().join("log");
         fs::write(&file, "a").unwrap();
         for path in [file.clone(), folder.path().to_owned()] {
-            let (mut guards, guard) = (Guards::default(), Guard::File(path));
-            assert_eq!(says(&mut guards, 0, &guard).as_deref(), Some(MEASURING));
-            assert_eq!(says(&mut guards, 1, &guard), None);
+            let mut guards = Guards::default();
+            assert_eq!(says(&mut guards, &path).as_deref(), Some(MEASURING));
+            assert_eq!(says(&mut guards, &path), None);
             let text = fs::read_to_string(&file).unwrap();
             fs::write(&file, text + "more").unwrap();
-            assert!(says(&mut guards, 2, &guard).unwrap().contains("has grown by 4 bytes"));
-            assert_eq!(says(&mut guards, 3, &guard), None);
+            assert!(says(&mut guards, &path).unwrap().contains("has grown by 4 bytes"));
+            assert_eq!(says(&mut guards, &path), None);
         }
     }
 
@@ -252,9 +216,9 @@ mod tests {
     fn a_file_that_is_not_there_does_not_speak_until_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("late");
-        let (mut guards, guard) = (Guards::default(), Guard::File(file.clone()));
-        assert_eq!(says(&mut guards, 0, &guard).as_deref(), Some(MEASURING));
+        let mut guards = Guards::default();
+        assert_eq!(says(&mut guards, &file).as_deref(), Some(MEASURING));
         fs::write(&file, "here").unwrap();
-        assert!(says(&mut guards, 1, &guard).unwrap().contains("has changed"));
+        assert!(says(&mut guards, &file).unwrap().contains("has changed"));
     }
 }

@@ -25,6 +25,7 @@ mod ending;
 mod environment;
 mod events;
 mod fate;
+mod files;
 mod flow;
 mod front;
 mod gaps;
@@ -181,8 +182,8 @@ impl Session {
                 let beat = self.teller.heartbeat.as_ref().map(Heartbeat::deadline);
                 let resting = self.teller.records.control.as_ref().is_some_and(Server::is_resting);
                 let door = resting.then(|| now + TRY_AGAIN);
-                let shells = self.asked.shells.deadline();
-                let others = [shells, progress, beat, self.teller.records.deadline(), door, self.fate.written_off];
+                let asked = self.asked.deadline();
+                let others = [asked, progress, beat, self.teller.records.deadline(), door, self.fate.written_off];
                 self.watcher.deadline().into_iter().chain(others.into_iter().flatten()).min()
             };
             let back = self.is_in_back().then(|| now + BACK);
@@ -241,7 +242,7 @@ impl Session {
             self.beat(now);
         }
         self.teller.records.mind(now);
-        if self.asked.shells.deadline().is_some_and(|deadline| now >= deadline) {
+        if self.asked.deadline().is_some_and(|deadline| now >= deadline) {
             self.mind_shells();
         }
         if self.watcher.deadline().is_some_and(|deadline| now >= deadline) {

@@ -1,7 +1,9 @@
 //! What the watcher decides, done; and what came of it, told.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::files::{Seen, known_size};
 use super::notes::{Room, Tone};
 use super::pty::Pty;
 use super::relay::Source;
@@ -55,7 +57,7 @@ impl Session {
         if let Event::StateChanged { to, .. } = event {
             match to {
                 // The guards compare with what they see now.
-                State::Quiet | State::Waiting => drop(self.hear_guards()),
+                State::Quiet | State::Waiting => drop(self.hear_guards(false)),
                 State::Active => {
                     self.teller.notes.outlast_title();
                     self.say_held_back();
@@ -157,24 +159,51 @@ impl Session {
         let is_full = |source: &Source| !source.is_closed() && !self.flow.sinks[source.sink].has_room();
         look.held_up |= self.flow.sources.iter().any(is_full);
         for (file, size) in &mut self.flow.files {
-            let now = file.metadata().map_or(*size, |metadata| metadata.len());
+            let now = known_size(file).unwrap_or(*size);
             look.file_grew |= now != *size;
             *size = now;
         }
         self.observe(&Observation::Looked(look));
     }
 
-    fn hear_guards(&mut self) -> Vec<Answer> {
+    /// What guards say. Those that go by files say it later, and only if that is `awaited`.
+    fn hear_guards(&mut self, awaited: bool) -> Vec<Answer> {
+        let files: Vec<PathBuf> = self
+            .watcher
+            .guards()
+            .filter_map(|guard| if let Guard::File(path) = guard { Some(path.clone()) } else { None })
+            .collect();
+        let now = self.clock.now();
+        let unseen: Vec<Seen> =
+            files.iter().filter_map(|path| self.asked.files.look(now, path, awaited).err()).collect();
+        let mut answers: Vec<Answer> = unseen.into_iter().filter_map(|seen| self.saw(seen)).collect();
         let sides = self.flow.sources.iter().filter_map(Source::side);
         let terminals: Vec<u64> = self.inner.pty.iter().chain(sides).filter_map(Pty::device).collect();
         let busy = self.watcher.policy().profile.as_ref().map(|profile| profile.busy).unwrap_or_default();
+        let root = self.command.monitor.pid;
         let output = (terminals.as_slice(), self.watcher.last_output());
-        self.asked.guards.ask(self.clock.now(), self.watcher.guards(), self.command.monitor.pid, output, busy)
+        answers.extend(self.asked.guards.ask(now, self.watcher.guards(), root, output, busy));
+        answers
+    }
+
+    /// What a guard says that goes by a file, if somebody waits for it.
+    fn saw(&mut self, seen: Seen) -> Option<Answer> {
+        let speaks = match seen.mark {
+            Ok(mark) => self.asked.guards.file(&seen.path, mark),
+            Err(why) => {
+                if seen.awaited {
+                    let text = format!("guard file:{}: {why}", seen.path.display());
+                    self.tell(Say::Warnings, Tone::Warning, &text);
+                }
+                None
+            }
+        };
+        seen.awaited.then_some(Answer { guard: Guard::File(seen.path), speaks })
     }
 
     fn ask_guards(&mut self) {
         let now = self.clock.now();
-        self.asked.answers = self.hear_guards();
+        self.asked.answers = self.hear_guards(true);
         let commands: Vec<String> = self
             .watcher
             .guards()
@@ -209,13 +238,13 @@ impl Session {
     }
 
     fn pass_answers_on(&mut self) {
-        if !self.asked.shells.guards_run() {
+        if !self.asked.are_thinking() {
             let answers = std::mem::take(&mut self.asked.answers);
             self.observe(&Observation::Answered(answers));
         }
     }
 
-    /// Looks after the shell commands that run beside the command.
+    /// Looks after what runs beside the command, for guards and for steps.
     pub(super) fn mind_shells(&mut self) {
         let mut asked = false;
         for done in self.asked.shells.ended(self.clock.now()) {
@@ -225,6 +254,12 @@ impl Session {
                     self.answered(done);
                 }
                 Purpose::Step => self.report(&Event::Ran { shell: done.text, status: done.status }),
+            }
+        }
+        for seen in self.asked.files.seen(self.clock.now()) {
+            if let Some(answer) = self.saw(seen) {
+                asked = true;
+                self.asked.answers.push(answer);
             }
         }
         self.asked.shells.bury_others(self.command.monitor.pid);

@@ -1,9 +1,11 @@
 //! Things that go wrong around a run, and what still has to hold.
 
 use std::fs::{self, File};
+use std::io::{Read, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -201,4 +203,24 @@ fn what_waits_for_its_reader_after_the_end_answers_and_keeps_its_limit() {
     let mut run = Run::sh(&["--timeout", "1s"], TOO_MUCH).in_pipes();
     until("its end", || run.has_ended());
     assert_eq!(run.finish_bytes().1.code(), Some(124));
+}
+
+#[test]
+fn a_terminal_with_less_room_than_a_line_of_ours_needs_does_not_hold_us_up() {
+    // How much room that makes is the kernel's affair: none, enough, or too little.
+    for read in [100, 1000, 2000, 4000] {
+        let pty = nix::pty::openpty(None, None).unwrap();
+        let (mut master, slave) = (File::from(pty.master), File::from(pty.slave));
+        let flags = OFlag::from_bits_retain(fcntl(&slave, FcntlArg::F_GETFL).unwrap());
+        fcntl(&slave, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK)).unwrap();
+        while (&slave).write(&[b'x'; 100]).is_ok() {}
+        fcntl(&slave, FcntlArg::F_SETFL(flags)).unwrap();
+        // Somebody reads a little, and stops.
+        master.read_exact(&mut vec![0; read]).unwrap();
+        let mut command = Run::new(&[], &["/no/".repeat(900)]).command();
+        let command = without_terminal(&mut command).stdin(Stdio::null()).stdout(Stdio::null()).stderr(slave);
+        let mut child = command.spawn().unwrap();
+        until("its end", || child.try_wait().unwrap().is_some());
+        assert_eq!(child.wait().unwrap().code(), Some(127), "{read}");
+    }
 }

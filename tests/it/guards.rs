@@ -141,3 +141,21 @@ fn what_a_guard_leaves_behind_is_buried() {
     });
     run.signal(libc::SIGTERM).finish_bytes();
 }
+
+#[test]
+fn a_file_on_a_file_system_that_does_not_answer_holds_nobody_up() {
+    if !nix::unistd::geteuid().is_root() || !has("unshare") {
+        eprintln!("skipped: only root can do this");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Whoever has opened the device is to answer, and does not.
+    let script = "mkdir at; { exec 3<>/dev/fuse && mount -i -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 none at; } || exit 99
+        $IW --idle 100ms --guard file:at/log --timeout 1s -- sh -c 'echo ready; exec sleep 300' 3>&-";
+    let output = Run::bare(&["unshare", "-m", "sh", "-c", script]).folder(folder.path()).output();
+    if output.status.code() == Some(99) || stderr(&output).starts_with("unshare:") {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    }
+    assert_eq!((output.status.code(), &*output.stdout), (Some(124), &b"ready\n"[..]), "{}", stderr(&output));
+}
