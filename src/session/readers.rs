@@ -58,7 +58,9 @@ impl Session {
         }
         let (now, left) = (self.clock.now(), self.left());
         let until_told = self.teller.records.deadline().map(|moment| moment.since(now));
+        self.gaps.wait_begins();
         let waited = set.wait(left.into_iter().chain(until_told).min());
+        self.gaps.wait_ends();
         // First: time in which we were stopped is not over.
         match self.heed_signals() {
             Heeded::End => return false,
