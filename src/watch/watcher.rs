@@ -94,7 +94,7 @@ impl Watcher {
                 self.read_screen();
                 let at_prompt = self.state == State::Waiting || self.reading.is_at_prompt();
                 if self.sight.typed_by_person(now, bytes, at_prompt) {
-                    if self.state == State::Waiting {
+                    if self.waits() {
                         // The time in which it waited for this was not its silence.
                         self.sight.clocks.progressed(now, "");
                     }
@@ -103,6 +103,10 @@ impl Watcher {
             }
             Observation::Resized(size) => self.sight.resized(now, *size),
             Observation::Looked(look) => {
+                if self.facts().is_held_up() && !look.held_up {
+                    // Nor was the time in which nobody took what it printed.
+                    self.sight.clocks.progressed(now, "");
+                }
                 self.looking.answered(look.clone());
                 if look.file_grew {
                     self.sight.clocks.progressed(now, "a file it prints to has grown");

@@ -123,6 +123,13 @@ fn a_command_that_is_held_up_by_its_reader_is_not_silent() {
     watched.finds(Look::default()).passes(seconds(130));
     assert_eq!(watched.state(), State::Stalled, "the person has gone on, the command has not");
 
+    let mut watched = Watched::new();
+    watched.observes(&Observation::Attended(true)).finds(held_up());
+    watched.prints("a page\r\n").passes(seconds(1000)).finds(Look::default()).types("\x11").passes(seconds(30));
+    assert_eq!((watched.states(), &*watched.signals), (vec![], &[][..]), "what was read was not its silence");
+    watched.passes(seconds(40));
+    assert_eq!(watched.state(), State::Stalled);
+
     let mut watched = Watched::with(|policy| policy.max_idle = Some(seconds(1000)));
     watched.finds(held_up()).prints("a page\r\n").passes(seconds(999));
     assert_eq!(watched.signals, [], "nobody is there: the ceiling counts");
