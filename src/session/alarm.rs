@@ -134,6 +134,12 @@ mod tests {
     }
 
     #[test]
+    fn where_there_can_be_no_timer_waits_have_limits_of_their_own() {
+        let alarm = Alarm { timer: None, ..Alarm::new() };
+        assert_eq!(PollSet::<()>::new().wait_by(&alarm, Some(Duration::from_millis(1))), Waited::Over);
+    }
+
+    #[test]
     fn a_wait_that_was_put_off_lasts_to_its_end() {
         let alarm = Alarm::new();
         let now = alarm.now();
