@@ -15,10 +15,12 @@ use crate::watch::{Answer, Busy, Guard, Moment, span};
 /// drawing. Measured on agents that hung with their spinners turning: claude 16 %, codex 6 %, gemini 19 %, aider 1 %,
 /// opencode up to 41 %.
 const BUSY_DRAWING: f64 = 0.45;
+/// The same while they print nothing: then they do not draw. Agents that hung without a terminal used at most 2 %, programs
+/// that poll every millisecond 3 %, and a shell that waits for something starts a process or two every tenth of a second:
+/// some 10 %.
+const BUSY_SILENT: f64 = 0.15;
 /// For processes that do not have it, such as the tools of an agent: asleep they use nothing, at work 28 % and more,
-/// on a machine with four times as many busy processes as cores. The same for those that have it and print nothing: agents
-/// that hung without a terminal used at most 2 %, programs that poll every millisecond 3 %, and what reads a slow disk, as
-/// `du` does, little more than this.
+/// on a machine with four times as many busy processes as cores.
 const BUSY: f64 = 0.05;
 /// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more.
 const TRANSFER: f64 = 500_000.0;
@@ -86,7 +88,7 @@ impl Guards {
         let drawing = if busy == Busy::All { share(0) } else { 0.0 };
         let others = share(1);
         let draws = printed.is_some_and(|printed| printed >= then);
-        (drawing >= if draws { BUSY_DRAWING } else { BUSY } || others >= BUSY).then(|| {
+        (drawing >= if draws { BUSY_DRAWING } else { BUSY_SILENT } || others >= BUSY).then(|| {
             let all = (drawing + others) * 100.0;
             format!("its processes used {all:.0} % of a core in the last {}", span(wall))
         })

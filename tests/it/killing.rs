@@ -45,7 +45,9 @@ fn a_command_that_ignores_the_signal_is_killed() {
 
 #[test]
 fn an_idle_command_may_say_goodbye() {
-    for (options, signal) in [(&["--idle", "500ms"][..], "TERM"), (&["--idle", "500ms", "--signal", "USR1"], "USR1")] {
+    // Without guards: on a busy machine a shell that starts so many processes is busy itself.
+    for (options, signal) in [(&[][..], "TERM"), (&["--signal", "USR1"], "USR1")] {
+        let options = &[&["--idle", "500ms", "--no-guard"], options].concat();
         let script = format!("trap 'echo goodbye; exit 0' {signal}; echo ready; while :; do sleep 0.02; done");
         for mut run in Run::sh(options, &script).both_ways() {
             let (text, status) = run.finish_bytes();
