@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::Moment;
-use super::loops::LineForm;
+use super::line_form::LineForm;
 use super::mask::mask;
 use super::screen::Line;
 

@@ -60,6 +60,7 @@ mod guarding;
 mod keys;
 mod labour;
 mod ladder;
+mod line_form;
 mod lines;
 mod looking;
 mod loops;
