@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use super::pty::Pty;
 use super::queries::Queries;
 use super::relay::Keyboard;
+use crate::watch::Moment;
 
 /// The command's terminal.
 #[derive(Default)]
@@ -24,8 +25,12 @@ pub(super) struct Inner {
     pub(super) keyboard: Keyboard,
     /// The key that was typed last takes the next one for what it is.
     pub(super) literal: bool,
+    /// Where keys are read to.
+    pub(super) buffer: Vec<u8>,
     /// Keys that were passed on and not looked at yet.
     pub(super) typed: Vec<u8>,
+    /// When the last of them was.
+    pub(super) typed_at: Moment,
     /// What the command asks of a terminal that is not there.
     pub(super) queries: Queries,
 }

@@ -162,6 +162,9 @@ struct Session {
 
 /// If nothing more comes within this, what was passed on is looked at.
 const A_MOMENT: Duration = Duration::from_millis(1);
+/// What was typed is looked at together with what comes of it, or after this if nothing does. A shorter wait would have to be
+/// set up between a key and its echo; within this there is an end to wait for anyhow while somebody types.
+const AN_ECHO: Duration = Duration::from_millis(500);
 /// A reader that had enough and takes nothing within this has paused.
 const A_WHILE: Duration = Duration::from_millis(100);
 /// How often a job in the background asks whether it is in front again.
@@ -188,8 +191,12 @@ impl Session {
             };
             let back = self.is_in_back().then(|| now + BACK);
             let half = self.flow.sinks.iter().any(Sink::holds_return);
-            let unseen =
-                (half || !self.inner.typed.is_empty() || self.flow.passed.bytes().is_some()).then(|| now + A_MOMENT);
+            let patience = if half || self.flow.passed.bytes().is_some() {
+                Some(A_MOMENT)
+            } else {
+                (!self.inner.typed.is_empty()).then_some(AN_ECHO)
+            };
+            let unseen = patience.map(|patience| now + patience);
             let busy = self.flow.sinks.iter().any(Sink::is_busy).then(|| now + A_WHILE);
             self.gaps.wait_begins();
             let ready =
@@ -328,11 +335,15 @@ impl Session {
 
     /// Tells the watcher, and does what it says.
     fn observe(&mut self, observation: &Observation<'_>) {
-        if !matches!(observation, Observation::Output { .. } | Observation::Typed(_)) {
+        if !matches!(observation, Observation::Output { .. }) {
             self.understand();
         }
         self.leave_out_stop();
-        let now = self.clock.now();
+        self.observe_at(self.clock.now(), observation);
+    }
+
+    /// The same for what happened at this moment, since when nothing else has been observed.
+    fn observe_at(&mut self, now: Moment, observation: &Observation<'_>) {
         #[cfg(debug_assertions)]
         match std::env::var_os("IDLEWATCH_TEST_PANIC") {
             None => {}

@@ -10,6 +10,9 @@ use super::prompt::Prompt;
 use super::pty::Pty;
 use super::{Observation, Session, interrupts, terminal};
 
+/// A terminal never gives more at a time.
+const READ: usize = 4096;
+
 impl Session {
     /// What the person typed.
     pub(super) fn read_terminal(&mut self) {
@@ -18,10 +21,19 @@ impl Session {
             // Given up in this very turn: what is typed now is for somebody else.
             return;
         }
-        let mut buffer = [0; 4096];
-        match terminal.read(&mut buffer) {
+        // The same each time: one that is cleared for every key would be most of what the key costs us.
+        let mut buffer = std::mem::take(&mut self.inner.buffer);
+        buffer.resize(READ, 0);
+        let found = terminal.read(&mut buffer);
+        self.take_typed(found.map(|count| &buffer[..count]));
+        self.inner.buffer = buffer;
+    }
+
+    fn take_typed(&mut self, found: nix::Result<&[u8]>) {
+        let Some(terminal) = &self.outer.terminal else { return };
+        match found {
             Err(Errno::EAGAIN | Errno::EINTR) => {}
-            Ok(0) if !terminal.is_gone() => {
+            Ok([]) if !terminal.is_gone() => {
                 // Somebody has set it to whole lines, and this was the end-of-file of one.
                 terminal.insist();
                 self.type_end(1);
@@ -32,14 +44,9 @@ impl Session {
                     self.go_to_back();
                 }
             }
-            Ok(0) | Err(_) => self.hang_up(),
-            Ok(count) => {
-                let typed = &buffer[..count];
-                if self.prompt.as_ref().is_some_and(Prompt::is_shown) {
-                    return self.answer_prompt(typed);
-                }
-                self.pass_keys(typed);
-            }
+            Ok([]) | Err(_) => self.hang_up(),
+            Ok(typed) if self.prompt.as_ref().is_some_and(Prompt::is_shown) => self.answer_prompt(typed),
+            Ok(typed) => self.pass_keys(typed),
         }
     }
 
@@ -57,6 +64,7 @@ impl Session {
         }
         // Once they have their echo.
         self.inner.typed.extend_from_slice(typed);
+        self.inner.typed_at = self.clock.now();
     }
 
     /// Types this into the command's terminal. Where nobody looks at that, its echo would only be in the output.
@@ -83,7 +91,10 @@ impl Session {
             if is_text(&typed) {
                 self.notice_signals(&typed);
             }
-            self.observe(&Observation::Typed(&typed));
+            self.leave_out_stop();
+            // The clock may have been put back since.
+            let when = self.inner.typed_at.min(self.clock.now());
+            self.observe_at(when, &Observation::Typed(&typed));
             typed.clear();
         }
         self.inner.typed = typed;
@@ -94,7 +105,7 @@ impl Session {
         if self.inner.pty.is_none() {
             return;
         }
-        let mut buffer = [0; 4096];
+        let mut buffer = [0; READ];
         match nix::unistd::read(terminal::STANDARD[0], &mut buffer) {
             Err(Errno::EAGAIN | Errno::EINTR) => {}
             Ok(0) | Err(_) => {
