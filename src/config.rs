@@ -81,9 +81,10 @@ pub struct Exit {
 }
 
 impl Exit {
-    /// What to exit with where we ended the command for this reason and it had this status.
-    pub fn status(&self, reason: Reason, status: Status) -> Status {
-        if self.preserve && reason != Reason::Error { status } else { Status::Code(self.code(reason)) }
+    /// What to exit with where we ended the command for this reason and it had this status, if it had one.
+    pub fn status(&self, reason: Reason, status: Option<Status>) -> Status {
+        let own = status.filter(|_| self.preserve && reason != Reason::Error);
+        own.unwrap_or_else(|| Status::Code(self.code(reason)))
     }
 
     /// The code for this reason.

@@ -71,14 +71,14 @@ impl Session {
         let outcome = match (self.fate.reason, self.fate.ended) {
             (Some(reason), status) => {
                 self.teller.records.lost_output = self.untaken_output();
-                Outcome::Ended(reason, status.unwrap_or(Status::Signal(Signal::KILL)))
+                Outcome::Ended(reason, status)
             }
             (None, Some(status)) => {
                 self.teller.records.lost_output = self.lost_output();
                 let unaware = self.teller.records.lost_output.is_some() && status == Status::Code(0);
-                if unaware { Outcome::Ended(Reason::Error, status) } else { Outcome::Itself(status) }
+                if unaware { Outcome::Ended(Reason::Error, Some(status)) } else { Outcome::Itself(status) }
             }
-            (None, None) => Outcome::Ended(Reason::Error, Status::Signal(Signal::KILL)),
+            (None, None) => Outcome::Ended(Reason::Error, None),
         };
         self.mind_shells();
         for step in self.asked.shells.unfinished() {
@@ -145,15 +145,16 @@ impl Session {
 /// The event that tells this end.
 pub(super) fn ended(outcome: Outcome, exit: &Exit) -> Event {
     let (reason, own, status) = match outcome {
-        Outcome::Itself(status) => (None, status, status),
+        Outcome::Itself(status) => (None, status, Some(status)),
         Outcome::Ended(reason, status) => (Some(reason), exit.status(reason, status), status),
     };
     let parts = |status| match status {
-        Status::Code(code) => (Some(code), None),
-        Status::Signal(signal) => (None, Some(signal)),
+        Some(Status::Code(code)) => (Some(code), None),
+        Some(Status::Signal(signal)) => (None, Some(signal)),
+        None => (None, None),
     };
     let (child_code, child_signal) = parts(status);
-    Event::Ended { code: parts(own).0, reason, child_code, child_signal }
+    Event::Ended { code: parts(Some(own)).0, reason, child_code, child_signal }
 }
 
 impl Drop for Session {

@@ -130,8 +130,8 @@ use crate::watch::{Action, Moment, Observation, Size, Watcher};
 pub enum Outcome {
     /// The command ended by itself.
     Itself(Status),
-    /// We ended it for this reason, and this was its own status.
-    Ended(Reason, Status),
+    /// We ended it for this reason, and this was its own status, if it is known to have ended at all.
+    Ended(Reason, Option<Status>),
 }
 
 /// A command that runs.

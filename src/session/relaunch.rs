@@ -144,7 +144,7 @@ mod tests {
     }
 
     const CRASH: Outcome = Outcome::Itself(Status::Code(1));
-    const STUCK: Outcome = Outcome::Ended(Reason::IdleTimeout, Status::Signal(Signal::TERM));
+    const STUCK: Outcome = Outcome::Ended(Reason::IdleTimeout, Some(Status::Signal(Signal::TERM)));
 
     #[test]
     fn a_success_is_never_started_again() {
@@ -161,7 +161,7 @@ mod tests {
             assert_eq!(relaunches(&policy, &original).after(&STUCK, LONG, false, None).is_some(), stuck);
             assert!(relaunches(&policy, &original).after(&STUCK, LONG, true, None).is_some());
         }
-        let timeout = Outcome::Ended(Reason::Timeout, Status::Code(0));
+        let timeout = Outcome::Ended(Reason::Timeout, Some(Status::Code(0)));
         assert_eq!(relaunches(&policy(true, true, None), &original).after(&timeout, LONG, false, None), None);
     }
 

@@ -81,7 +81,7 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
 
 /// Notes that the command could not be started: there was none that could have ended.
 fn never_started(config: &Config, error: Error, is_relaunch: bool, records: &mut Records) -> Error {
-    let outcome = Outcome::Ended(error.reason(), Status::Code(error.code()));
+    let outcome = Outcome::Ended(error.reason(), None);
     let reason = Some(error.reason());
     let error = error.with_code_for_failure(config.exit.code(Reason::Error));
     let event = Event::Ended { code: Some(error.code()), reason, child_code: None, child_signal: None };
@@ -108,7 +108,10 @@ fn announce(config: &Config, again: &Again, lasted: Moment, records: &mut Record
 
 /// How it all ends if the pause after a run with this outcome ended so; none if it goes on.
 fn end_in_pause(paused: Paused, outcome: Outcome) -> Option<Outcome> {
-    let (Outcome::Itself(status) | Outcome::Ended(_, status)) = outcome;
+    let status = match outcome {
+        Outcome::Itself(status) => Some(status),
+        Outcome::Ended(_, status) => status,
+    };
     match paused {
         Paused::Over => None,
         Paused::Signal(signal) => Some(Outcome::Itself(Status::Signal(signal))),
