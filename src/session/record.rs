@@ -97,8 +97,9 @@ impl Recorder {
     pub fn event(&mut self, at: Moment, event: &Event) -> Option<Loss> {
         let at = self.at(at);
         if let Event::Ended { child_code, child_signal, .. } = event {
-            let by_signal = child_signal.map_or(0, |signal| 128 + signal.number());
-            self.ended = Some((at, child_code.map_or(by_signal, i32::from)));
+            let by_signal = child_signal.map(|signal| 128 + signal.number());
+            // Of one that is not known to have ended, nothing is said.
+            self.ended = child_code.map(i32::from).or(by_signal).map(|status| (at, status));
         }
         let (what, words) = in_words(event)?;
         self.put(&write::marker(at, &plain(&format!("{what}: {words}"))))

@@ -72,9 +72,13 @@ fn a_command_that_we_may_not_signal_is_hung_up_on_and_not_waited_for() {
 #[test]
 fn a_command_that_nothing_ends_is_named_and_left() {
     let Some(stage) = Stage::new() else { return };
-    let script = "exec 3>&2; exec $IW --timeout 200ms --kill-after 100ms --relaunch any --preserve-status --events fd:3 -- \
+    let script = "exec 3>&2; exec $IW --timeout 200ms --kill-after 100ms --relaunch any --preserve-status --events fd:3 \
+                  --record $OUT -- \
                   $ROOT sh -c 'trap \"\" HUP; echo \"p\"id=$$\";\"; exec sleep 300'";
-    for mut run in stage.run(&[], script).both_ways() {
+    let out = tempfile::tempdir().unwrap();
+    fs::set_permissions(out.path(), PermissionsExt::from_mode(0o777)).unwrap();
+    let recording = out.path().join("cast");
+    for mut run in stage.run(&[], script).variable("OUT", recording.display().to_string()).both_ways() {
         let pid = run.number("pid");
         let _left = Leftover(pid);
         let (text, status) = run.finish_bytes();
@@ -83,6 +87,8 @@ fn a_command_that_nothing_ends_is_named_and_left() {
         assert!(text.contains(&format!("could not be killed and still there: {pid} (sleep)")), "{text}");
         // Nobody knows how it will end, so nobody says so.
         assert!(text.contains(r#""reason":"timeout","childStatus":null,"childSignal":null"#), "{text}");
+        let recorded = fs::read_to_string(&recording).unwrap();
+        assert!(recorded.contains("SIGKILL") && !recorded.contains(r#""x""#), "{recorded}");
     }
 }
 
