@@ -17,6 +17,7 @@ mod events;
 mod examples;
 mod exhaustion;
 mod faults;
+mod frozen;
 mod gaps;
 mod generated;
 mod guards;

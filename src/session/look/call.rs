@@ -1,10 +1,8 @@
 //! A system call that a thread is blocked in, and the descriptors it waits for.
 
 use std::fs;
-use std::io::IoSliceMut;
 
-use nix::sys::uio::{RemoteIoVec, process_vm_readv};
-use nix::unistd::Pid;
+use super::memory;
 
 /// A blocked system call.
 #[derive(Debug, Clone, Copy)]
@@ -88,7 +86,7 @@ fn polled(pid: i32, address: u64, count: u64) -> Option<Vec<u64>> {
     if count == 0 {
         return Some(Vec::new());
     }
-    let bytes = memory(pid, address, count * 8)?;
+    let bytes = memory::read(pid, address, count * 8)?;
     let waiting = bytes.chunks_exact(8).filter_map(|entry| {
         let fd = i32::from_ne_bytes(entry[..4].try_into().ok()?);
         let events = i16::from_ne_bytes(entry[4..6].try_into().ok()?);
@@ -103,7 +101,7 @@ fn selected(pid: i32, count: u64, address: u64) -> Option<Vec<u64>> {
     if address == 0 || count == 0 {
         return Some(Vec::new());
     }
-    let bytes = memory(pid, address, count.div_ceil(64) * 8)?;
+    let bytes = memory::read(pid, address, count.div_ceil(64) * 8)?;
     let is_set = |fd: &usize| bytes[fd / 8] & (1 << (fd % 8)) != 0;
     Some((0..count).filter(is_set).map(|fd| fd as u64).collect())
 }
@@ -113,13 +111,6 @@ pub fn registered(pid: i32, fd: u64) -> Option<Vec<u64>> {
     let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{fd}")).ok()?;
     let fds = info.lines().filter_map(|line| line.strip_prefix("tfd:")?.split_ascii_whitespace().next()?.parse().ok());
     Some(fds.collect())
-}
-
-fn memory(pid: i32, address: u64, length: usize) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; length];
-    let remote = [RemoteIoVec { base: usize::try_from(address).ok()?, len: length }];
-    let read = process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(&mut bytes)], &remote).ok()?;
-    (read == length).then_some(bytes)
 }
 
 #[cfg(test)]

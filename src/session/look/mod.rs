@@ -8,6 +8,8 @@ mod call;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
 mod snapshot;
 #[cfg(target_os = "linux")]
 mod sockets;

@@ -1,14 +1,14 @@
 //! Every process of a tree, and what each of its threads is doing: for a report, when something is wrong.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::time::Duration;
 
 use super::super::stat::Stat;
 use super::super::tree;
 use super::call::{Call, UNKNOWN};
 use super::linux::is_terminal;
+use super::memory;
 use super::sockets::Sockets;
 use crate::report::{Doing, Kind, Process};
 use crate::watch::Moment;
@@ -19,8 +19,6 @@ const MOST_PROCESSES: usize = 100;
 const MOST_THREADS: usize = 64;
 /// So many things are said of one process.
 const MOST_DOING: usize = 6;
-/// So much of a command line is kept.
-const LONGEST: u64 = 1000;
 /// A rate over less than this says nothing.
 const SHORTEST: Duration = Duration::from_millis(500);
 
@@ -62,7 +60,7 @@ pub fn processes(now: Moment, root: i32, device: Option<u64>, before: Option<&Us
         Some(Process {
             pid: process.pid,
             parent: stat.parent()?,
-            command: command_line(process.pid).unwrap_or_else(|| format!("[{}]", process.name)),
+            command: memory::command_line(process.pid).unwrap_or_else(|| format!("[{}]", process.name)),
             state: stat.state,
             cpu: time(ticks),
             share,
@@ -72,16 +70,6 @@ pub fn processes(now: Moment, root: i32, device: Option<u64>, before: Option<&Us
         })
     });
     Some((seen.collect(), family.len().saturating_sub(MOST_PROCESSES)))
-}
-
-fn command_line(pid: i32) -> Option<String> {
-    let mut bytes = Vec::new();
-    File::open(format!("/proc/{pid}/cmdline")).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
-    let cut = bytes.len() as u64 == LONGEST;
-    let words: Vec<_> = bytes.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
-    let line = words.join(" ");
-    let line = line.trim_end();
-    (!line.is_empty()).then(|| if cut { format!("{line}…") } else { line.to_owned() })
 }
 
 fn doing(pid: i32, stat: &Stat, device: Option<u64>, sockets: &mut Sockets) -> Vec<Doing> {
