@@ -24,21 +24,21 @@ function __fish_idlewatch_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -s i -l idle -d 'Act when nothing that counts has changed for this long (\'off\': never)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -s t -l timeout -d 'Act when the command has run this long in total, relaunches included' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l first-output -d 'Act when nothing at all was printed this long after the start' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done -d 'The command has said that it is finished when this is on its screen' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l warn -d 'Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and the state quiet' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s i -l idle -d 'Act when nothing that counts has changed for this long (\'off\': never)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s t -l timeout -d 'Act when the command has run this long in total, relaunches included' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l first-output -d 'Act when nothing at all was printed this long after the start' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done -d 'The command has said that it is finished when this is on its screen' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l warn -d 'Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and the state quiet' -r -f
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l only -d 'Only lines that match count as activity (may be repeated)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop -d 'Suspect a loop when a cycle was seen this often' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop-pattern -d 'The same captured text N times is a loop, whatever lies between (may be repeated)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l waiting -d 'Text near the cursor that means a question (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l only -d 'Only lines that match count as activity (may be repeated)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop -d 'Suspect a loop when a cycle was seen this often' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l loop-pattern -d 'The same captured text N times is a loop, whatever lies between (may be repeated)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l waiting -d 'Text near the cursor that means a question (may be repeated)' -r -f
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l profile -d 'What is known of the program: a name, \'auto\' by its command, or \'none\'' -r -f -a "claude\t''
 codex\t''
 gemini\t''
@@ -53,9 +53,9 @@ io\t''
 children\t''
 file:\t''
 cmd:\t''"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge -d 'Type this into a silent command and submit it (may be repeated: one after the other)' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges at most for each start of the command; by default 2, or as many as there are texts or steps for' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge-wait -d 'How long to wait after a nudge' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge -d 'Type this into a silent command and submit it (may be repeated: one after the other)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-nudges -d 'How many nudges at most for each start of the command; by default 2, or as many as there are texts or steps for' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l nudge-wait -d 'How long to wait after a nudge' -r -f
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -s s -l signal -d 'The signal that asks a stuck command to end' -r -f -a "HUP\t''
 INT\t''
 QUIT\t''
@@ -85,7 +85,7 @@ PROF\t''
 WINCH\t''
 IO\t''
 SYS\t''"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -s k -l kill-after -d 'Send SIGKILL if the command is still there this long after the signal (\'off\': never)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -s k -l kill-after -d 'Send SIGKILL if the command is still there this long after the signal (\'off\': never)' -r -f
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l on-idle -d 'What is done about a silent command, step by step (a ladder): steps with commas between, instead of the options above' -r -f -a "warn\t''
 nudge\t''
 wait:\t''
@@ -147,8 +147,8 @@ crash\t'It ended with a code other than 0, or of a signal'
 stuck\t'It was ended because it was silent, looped or waited'
 any\t'Either'"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch-with -d 'Start this instead, in a shell, for example \'claude --continue\'' -r -f -a "(__fish_complete_command)"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-relaunches -d 'How often at most' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch-delay -d 'How long to wait before the first time; each further time twice as long' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l max-relaunches -d 'How often at most' -r -f
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l relaunch-delay -d 'How long to wait before the first time; each further time twice as long' -r -f
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l exit-code -d 'Use another code for a reason, for example \'timeout=75\' (may be repeated)' -r -f -a "completed\t''
 aborted\t''
 stopped\t''
@@ -158,11 +158,11 @@ waiting_input\t''
 timeout\t''
 error\t''"
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l events -d 'Write what happens to a file, or to a descriptor with fd:N, as JSON lines' -r
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l progress-every -d 'How often the events tell the progress (\'off\': never)' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l progress-every -d 'How often the events tell the progress (\'off\': never)' -r -f
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l report -d 'Write a report when the run ends stuck: what happened, why, and what was tried (by name: .md, .json or .html)' -r -F
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l checkpoint -d 'The command\'s own list of tasks, to be quoted by ctl status and in the report' -r -F
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l record -d 'Record what the command prints, as an asciicast; a file that exists is overwritten' -r -F
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l heartbeat -d 'Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l heartbeat -d 'Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet' -r -f
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l pty -d 'Which of the command\'s streams are terminals' -r -f -a "always\t'Standard output and error are terminals for the command'
 mirror\t'Each stream is a terminal only where idlewatch\'s own is'
 never\t'Pipes'"
@@ -170,7 +170,7 @@ complete -c idlewatch -n "__fish_idlewatch_needs_command" -l stdin -d 'What the 
 pty\t'The pseudo-terminal: a pipe is typed into it, so that ^C, ^D and the like in it act, and lines over 4095 bytes are cut'
 inherit\t'idlewatch\'s own standard input, untouched'
 null\t'Nothing'"
-complete -c idlewatch -n "__fish_idlewatch_needs_command" -l size -d 'The size of the command\'s terminal, whatever that of ours is' -r
+complete -c idlewatch -n "__fish_idlewatch_needs_command" -l size -d 'The size of the command\'s terminal, whatever that of ours is' -r -f
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l config -d 'Read this file instead of $XDG_CONFIG_HOME/idlewatch/config.toml (/dev/null: no file)' -r -F
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l no-guard -d 'Let nothing speak for it'
 complete -c idlewatch -n "__fish_idlewatch_needs_command" -l preserve-status -d 'Exit with the command\'s own status even where idlewatch ended it'
@@ -220,28 +220,28 @@ waiting_input\t''
 timeout\t''
 error\t''
 exited\t''"
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l since -d 'Only those that began within this time' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l command -d 'Only those with this text in their command' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -s n -l number -d 'At most this many, the last ones' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l since -d 'Only those that began within this time' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l command -d 'Only those with this text in their command' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -s n -l number -d 'At most this many, the last ones' -r -f
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -l json -d 'Print JSON lines'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from history" -s h -l help -d 'Print help'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from explain" -l json -d 'Print JSON lines'
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from explain" -s h -l help -d 'Print help'
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s i -l idle -d 'Act when nothing that counts has changed for this long (\'off\': never)' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s t -l timeout -d 'Act when the command has run this long in total, relaunches included' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l first-output -d 'Act when nothing at all was printed this long after the start' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done -d 'The command has said that it is finished when this is on its screen' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l warn -d 'Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and the state quiet' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s i -l idle -d 'Act when nothing that counts has changed for this long (\'off\': never)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -s t -l timeout -d 'Act when the command has run this long in total, relaunches included' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l first-output -d 'Act when nothing at all was printed this long after the start' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l max-idle -d 'The ceiling: guards cannot defer beyond this much silence (\'off\': they can)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done -d 'The command has said that it is finished when this is on its screen' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l done-idle -d 'How long it may stay after that, silently, before it is ended as a success' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l warn -d 'Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and the state quiet' -r -f
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l activity -d 'What counts as activity: visible change with animation masked, or any byte' -r -f -a "screen\t'Visible change with animation masked'
 bytes\t'Any byte'"
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l only -d 'Only lines that match count as activity (may be repeated)' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop -d 'Suspect a loop when a cycle was seen this often' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop-pattern -d 'The same captured text N times is a loop, whatever lies between (may be repeated)' -r
-complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l waiting -d 'Text near the cursor that means a question (may be repeated)' -r
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l ignore -d 'Text that never counts as activity; the rest of its line does (for the whole line: \'.*text.*\'; may be repeated)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l only -d 'Only lines that match count as activity (may be repeated)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop -d 'Suspect a loop when a cycle was seen this often' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop-for -d 'It is a loop when it lasts this long with nothing new (\'off\': never)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l loop-pattern -d 'The same captured text N times is a loop, whatever lies between (may be repeated)' -r -f
+complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l waiting -d 'Text near the cursor that means a question (may be repeated)' -r -f
 complete -c idlewatch -n "__fish_idlewatch_using_subcommand replay" -l profile -d 'What is known of the program: a name, \'auto\' by its command, or \'none\'' -r -f -a "claude\t''
 codex\t''
 gemini\t''

@@ -8,7 +8,7 @@
 //! - [`control`] lets others ask a run: its socket, and `ctl`.
 //! - [`cli`] is what was typed; [`layers`] puts the environment, the configuration file and the profile in front of
 //!   it; [`config`] and [`detection`] are what it means, [`profiles`] what is known of programs.
-//! - `scan` finds things in bytes, `variables` is the environment as it is.
+//! - `scan` finds things in bytes, `span` writes lengths of time, `variables` is the environment as it is.
 //! - [`manual`] is what the man page says beyond the options.
 //! - [`signal`], [`mod@exit`], [`error`]: the words that every layer shares.
 

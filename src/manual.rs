@@ -7,6 +7,18 @@ use std::fmt::Write as _;
 use crate::exit::{Reason, USAGE};
 use crate::layers::variable;
 
+/// What `idlewatch` does, for whoever opens its page first.
+pub const DESCRIPTION: &str = "idlewatch runs COMMAND under a pseudo-terminal and passes everything through: bytes, keys, \
+    signals, the exit status. It reads the screen the way a person would: a spinner that turns and a clock that ticks are no \
+    activity, new text is. When nothing that counts has changed for --idle, it asks the guards whether the command works all \
+    the same; if none speaks for it, the command is warned of, nudged, signalled or started again, as you said, and the exit \
+    status says why.\n\nidlewatch ctl asks and steers runs that are going on, and shows earlier ones; idlewatch replay says \
+    what would have been found in a recording. Each has a page of its own.";
+
+/// The other forms of the command line, below the first.
+pub const SYNOPSIS: &str =
+    ".br\n\\fBidlewatch ctl\\fR VERB [RUN]...\n.br\n\\fBidlewatch replay\\fR [OPTIONS] FILE.cast\n";
+
 /// The sections that follow the options of `idlewatch`.
 pub fn sections() -> String {
     let all = [
@@ -35,9 +47,11 @@ pub fn replay_sections() -> String {
     let found = format!(".SH \"WHAT IS PRINTED\"\n{}\n", escape(found));
     let environment = ".SH ENVIRONMENT\nLimits, detection and the profile are taken from the same variables and the same \
                        configuration file as for a run; see\n.BR idlewatch (1).\n";
+    let status = ".SH \"EXIT STATUS\"\n0, whatever is found in the recording; 2 if the arguments, the environment or the \
+                  configuration file are wrong, or the file is no recording; 125 if what was found cannot be written.\n";
     let examples = example("See when a recorded session would have been ended:", "idlewatch replay --idle 3m run.cast")
         + &example("The same as JSON lines:", "idlewatch replay --json run.cast");
-    format!("{found}{environment}.SH EXAMPLES\n{examples}{}", see_also(&["idlewatch"]))
+    format!("{found}{status}{environment}.SH EXAMPLES\n{examples}{}", see_also(&["idlewatch"]))
 }
 
 /// The sections that follow the verbs of `idlewatch ctl`.

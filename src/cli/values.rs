@@ -105,7 +105,8 @@ pub(super) fn guard(text: &str) -> Result<Guard, String> {
     let several = parts.len() > 1 && parts.iter().all(|part| part.parse::<Guard>().is_ok());
     text.parse().map_err(|error| {
         if several {
-            format!("each guard is given by itself, as in --guard {}", parts.join(" --guard "))
+            let (typed, listed) = (parts.join(" --guard "), parts.join("\", \""));
+            format!("each guard is given by itself, as in --guard {typed} (in a file: guard = [\"{listed}\"])")
         } else {
             error
         }

@@ -207,10 +207,16 @@ mod tests {
                 "[profile.m]\nidle = '5m'",
                 "c.toml:2: profile m: 'idle' is an option; write it like options = { idle = … }",
             ),
-            ("[profile.m]\ncommands = 'x'", "c.toml:2: profile m: commands is a list of texts; write it like"),
+            (
+                "[profile.m]\ncommands = 'x'",
+                "c.toml:2: profile m: commands is a list of texts; write it like commands = [\"mytool\"]",
+            ),
             ("[profile.m]\ncommands = ['x', 1]", "c.toml:2: profile m: commands is a list of texts"),
             ("[profile.m]\nresume = 1.5", "c.toml:2: profile m: resume is a text"),
-            ("[profile.m]\nstatus-words = 'fun'", "c.toml:2: profile m: status-words is one of \"pastime\", \"work\""),
+            (
+                "[profile.m]\nstatus-words = 'fun'",
+                "c.toml:2: profile m: status-words is one of \"pastime\", \"work\", not \"fun\"",
+            ),
             ("[profile.m]\nturn = 'x'", "c.toml:2: profile m: turn is a list of marks; begin each with"),
             ("[profile.m]\nturn = ['x']", "c.toml:2: profile m: turn is a list of marks; begin each with"),
             (

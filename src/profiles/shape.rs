@@ -69,17 +69,24 @@ fn unknown(name: &str, all: &[(&str, Shape)], of: &str) -> String {
 impl Shape {
     fn fault(self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<(usize, String)> {
         let at = value.span().start;
+        let such_as = match name {
+            "commands" => "mytool",
+            "resume" => "mytool --continue",
+            _ => "working",
+        };
         let is_text = |value: &Spanned<DeValue<'_>>| matches!(value.get_ref(), DeValue::String(_));
         match (self, value.get_ref()) {
             (Self::Options, _) | (Self::Text, DeValue::String(_)) => None,
-            (Self::Text, _) => Some((at, format!("{name} is a text; write it like {name} = \"working\""))),
+            (Self::Text, _) => Some((at, format!("{name} is a text; write it like {name} = \"{such_as}\""))),
             (Self::Number, DeValue::Integer(number)) => {
                 let number = u32::from_str_radix(number.as_str(), number.radix());
                 number.is_err().then(|| (at, format!("{name} is a number of rows; write it like {name} = 4")))
             }
             (Self::Number, _) => Some((at, format!("{name} is a whole number; write it like {name} = 4"))),
             (Self::Texts, DeValue::Array(items)) if items.iter().all(is_text) => None,
-            (Self::Texts, _) => Some((at, format!("{name} is a list of texts; write it like {name} = [\"working\"]"))),
+            (Self::Texts, _) => {
+                Some((at, format!("{name} is a list of texts; write it like {name} = [\"{such_as}\"]")))
+            }
             (Self::Marks, DeValue::Array(items)) => items.iter().find_map(|item| match item.get_ref() {
                 DeValue::Table(mark) => fault_in(mark, &MARK, "a mark").or_else(|| {
                     let needs = "a mark needs a text to look for; write it like text = \"working\"";
@@ -89,6 +96,9 @@ impl Shape {
             }),
             (Self::Marks, _) => Some(not_marks(at, name)),
             (Self::OneOf(words), DeValue::String(word)) if words.contains(&word.as_ref()) => None,
+            (Self::OneOf(words), DeValue::String(word)) => {
+                Some((at, format!("{name} is one of {}, not \"{}\"", quoted(words), word.escape_debug())))
+            }
             (Self::OneOf(words), _) => Some((at, format!("{name} is one of {}", quoted(words)))),
         }
     }

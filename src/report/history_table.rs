@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::history::PastRun;
+use super::quoted::command_line;
 use super::timeline::plain;
 use crate::watch::span;
 
@@ -25,7 +26,7 @@ pub fn table(runs: &[PastRun], now: SystemTime, look: Look) -> String {
     let mut text = line(["WHEN", "TOOK", "END", "ACTIVITY"], "COMMAND");
     for run in runs {
         let took = span(Duration::from_millis(run.elapsed));
-        let command = shortened(&plain(&run.command.join(" ")), look);
+        let command = shortened(&plain(&command_line(&run.command)), look);
         let (when, end, bars) = (when(&run.at, now), plain(&end(run)), bars(&run.activity, look.unicode));
         text.push_str(&line([&when, &took, &end, &bars], &command));
     }
@@ -94,9 +95,12 @@ mod tests {
             table(&[run(0), hostile, ended], now, look),
             "WHEN            TOOK  END            ACTIVITY          COMMAND\n\
              2h ago            5s  ok             ▁▃█               make xxxxx…\n\
-             2h ago            5s  ok             ▁▃█               a[2Jb c\n\
+             2h ago            5s  ok             ▁▃█               'a[2Jb c'\n\
              2020-01-02        5s  idle_timeout   ▁▃█               make xxxxx…\n"
         );
+        let script = ["sh", "-c", "echo one; sleep 9"].map(str::to_owned).to_vec();
+        let said = table(&[PastRun { command: script, ..run(0) }], now, Look { longest: None, ..look });
+        assert!(said.ends_with("  sh -c 'echo one; sleep 9'\n"), "as one would type it: {said}");
         let look = Look { unicode: false, longest: None };
         assert!(table(&[run(0)], now, look).is_ascii());
     }

@@ -22,7 +22,7 @@ use super::terminal::Terminal;
 use super::{inherited, tree, typeahead};
 use crate::config::Config;
 use crate::error::Error;
-use crate::report::plain;
+use crate::report::{plain, quoted};
 use crate::signal::Signal;
 use crate::watch::Size;
 
@@ -221,6 +221,11 @@ fn cannot_run(name: &OsStr, failure: Failure) -> Error {
     let (Failure::Preparing(errno) | Failure::Running(errno)) = failure;
     let error = io::Error::from_raw_os_error(errno);
     match failure {
+        // As shells are given it with -c, and other wrappers in quotes.
+        Failure::Running(libc::ENOENT) if is_a_line(&name) => Error::not_found(format!(
+            "cannot run '{name}': no program has this name; leave out the quotes around it, or write sh -c {}",
+            quoted(&name)
+        )),
         Failure::Running(libc::ENOENT) => Error::not_found(format!("cannot run '{name}': {error}")),
         // Not the command's fault.
         Failure::Preparing(_) | Failure::Running(libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::EAGAIN) => {
@@ -228,6 +233,11 @@ fn cannot_run(name: &OsStr, failure: Failure) -> Error {
         }
         Failure::Running(_) => Error::cannot_run(format!("cannot run '{name}': {error}")),
     }
+}
+
+/// A name and its arguments in one word. A path may have a space in it.
+fn is_a_line(name: &str) -> bool {
+    name.split_once(' ').is_some_and(|(first, _)| !first.contains('/'))
 }
 
 /// The same open file once more.

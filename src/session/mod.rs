@@ -12,7 +12,8 @@
 //! prints (`flow`), who is asked about it (`asked`) and told of it (`teller`), and how it ends (`fate`). What is done with
 //! them is in files that say what: `setup` begins, `ready` waits, `passing` and `typing` relay, `perform` does what the
 //! watcher says, `front` and `job` follow the shell, `serve` answers clients, `ending` puts everything back, with `readers`
-//! and `restoring`.
+//! and `restoring`; `run` and `relaunch` start the command again. `look` sees what its processes wait for, `guards` what
+//! they do, and `tree` signals all of them. What is said to the person goes through `notes`.
 
 mod alarm;
 mod asked;

@@ -10,7 +10,9 @@
 //! next episode begins on the first rung. So is one that asks its user about the signal.
 //!
 //! A key is pressed to make room for what comes after it: Esc takes an agent out of a request that hangs, so that a nudge
-//! is read at all. What the command shows of that ends no episode before the next key or nudge was typed.
+//! is read at all. What the command shows of that ends no episode before the next key or nudge was typed. Nor does it
+//! where there is no nudge left to type: or a command that answers every key and hangs again would never get to the last
+//! step.
 
 use std::time::Duration;
 
@@ -59,6 +61,8 @@ struct Episode {
     signaled: Option<Signaled>,
     /// The step that a key was pressed for.
     prepared: Option<usize>,
+    /// It was a nudge, and there was none left. What was shown before was about the key.
+    left_out: Option<Moment>,
 }
 
 /// The command was told to end, and the ladder goes on.
@@ -153,12 +157,14 @@ impl Ladder {
         self.episode.as_ref().filter(is_prepared).map(|episode| episode.trouble)
     }
 
-    /// What there are steps left about, if all that speaks against them are the command's last words.
+    /// What there are steps left about, if all that speaks against them are the command's last words, or its answer to a
+    /// key.
     fn unfinished(&self, situation: &Situation<'_>) -> Option<Reason> {
         let episode = self.episode.as_ref()?;
         let last_words = episode.signaled.is_some_and(|signaled| situation.since < signaled.until);
+        let about_the_key = episode.left_out.is_some_and(|left_out| situation.since < left_out);
         let steps_left = episode.step < situation.steps(episode.trouble).len();
-        (last_words && steps_left && !situation.asks_person()).then_some(episode.trouble)
+        ((last_words || about_the_key) && steps_left && !situation.asks_person()).then_some(episode.trouble)
     }
 
     fn begin(&mut self, trouble: Reason, situation: &Situation<'_>, actions: &mut Vec<Action>) {
@@ -170,9 +176,18 @@ impl Ladder {
             _ => {
                 self.end_episode(actions);
                 let guarding = Guarding::default();
-                let (looked, prompt, signaled, prepared) = (None, None, None, None);
-                self.episode =
-                    Some(Episode { trouble, step: 0, due: now, guarding, looked, prompt, signaled, prepared });
+                let (looked, prompt, signaled, prepared, left_out) = (None, None, None, None, None);
+                self.episode = Some(Episode {
+                    trouble,
+                    step: 0,
+                    due: now,
+                    guarding,
+                    looked,
+                    prompt,
+                    signaled,
+                    prepared,
+                    left_out,
+                });
             }
         }
     }
@@ -279,9 +294,11 @@ impl Ladder {
                 let texts = &situation.policy.nudges.texts;
                 let text = text.clone().or_else(|| texts.get(self.sent % texts.len().max(1)).cloned());
                 let asked_for = matches!(step, Step::Nudge(Some(_)));
+                let was_prepared = episode.prepared == Some(episode.step);
                 episode.step += 1;
-                if let Some(text) = text.filter(|_| self.sent < situation.policy.nudges.most) {
-                    self.send(&text, asked_for, situation, actions);
+                match text.filter(|_| self.sent < situation.policy.nudges.most) {
+                    Some(text) => self.send(&text, asked_for, situation, actions),
+                    None => episode.left_out = was_prepared.then_some(now).or(episode.left_out),
                 }
                 return true;
             }

@@ -71,7 +71,7 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--idle", "5"], &["--idle '5': not a duration: a number needs a unit; write it like 90s"]),
         (&["-i", "5M"], &["--idle '5M'", "'m' is minutes, 'month' is months", "90s"]),
         (&["--on-idle", "wait:1M,stop"], &["'wait:1M'", "'m' is minutes"]),
-        (&["--guard", "cpu,io"], &["--guard 'cpu,io'", "--guard cpu --guard io"]),
+        (&["--guard", "cpu,io"], &["--guard 'cpu,io'", "--guard cpu --guard io", "guard = [\"cpu\", \"io\"]"]),
         (&["--guard", "none"], &["--guard 'none'", "--no-guard"]),
         (&["--quiet=yes"], &["--quiet takes no value", "'yes'"]),
         (&["--nudge", " "], &["--nudge ' '", "nothing to type", "go on"]),

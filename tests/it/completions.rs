@@ -1,16 +1,29 @@
 //! The completions: what clap generates, and around it the two things it cannot know: that the words after the options
 //! are a command with completions of its own, and that `ctl` and `replay` are verbs only as the first word, and which runs are going on.
 
-use clap::{ArgAction, Command};
+use clap::{Arg, ArgAction, Command, ValueHint};
 use clap_complete::Shell;
 use idlewatch::cli::{command, ctl_command, replay_command, whole_command};
 
 use crate::support::{Run, has};
 
-fn generate(shell: Shell, mut command: Command, name: &str) -> String {
+fn generate(shell: Shell, command: Command, name: &str) -> String {
+    let mut command = without_files(command);
     let mut produced = Vec::new();
     clap_complete::generate(shell, &mut command, name, &mut produced);
     String::from_utf8(produced).expect("text")
+}
+
+/// A duration, a number or a text is no file, and none is offered for it.
+fn without_files(command: Command) -> Command {
+    let names_one =
+        |arg: &Arg| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.contains("FILE")));
+    let command = command.mut_args(|arg| {
+        let is_else = arg.get_action().takes_values() && arg.get_value_hint() == ValueHint::Unknown && !names_one(&arg);
+        // The runs that are going on are put in place of what stands there.
+        if is_else && arg.get_id() != "run" { arg.value_hint(ValueHint::Other) } else { arg }
+    });
+    command.mut_subcommands(without_files)
 }
 
 /// The options that are followed by a value, as they are typed.
@@ -114,6 +127,9 @@ fn bash_completes_options_values_and_the_command() {
     assert!(!offers(&offered_by_bash(&["idlewatch", "ctl", "list", "la"]), "last"));
     assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "history", "--reason", "idle"]), "idle_timeout"));
     assert!(offers(&offered_by_bash(&["idlewatch", "ctl", "history", "--reason", "ex"]), "exited"));
+    // A time is no file.
+    assert!(offered_by_bash(&["idlewatch", "--record", "/et"]).contains("/etc"));
+    assert!(!offered_by_bash(&["idlewatch", "--idle", "/et"]).contains("/etc"));
     // Here it is an argument of the command.
     assert!(!offers(&offered_by_bash(&["idlewatch", "make", "--max-i"]), "--max-idle"));
 }
@@ -133,6 +149,8 @@ fn fish_completes_options_values_and_the_command() {
     assert!(offers(&offered("idlewatch --max-i"), "--max-idle"));
     assert!(offers(&offered("idlewatch --signal US"), "USR1"));
     assert!(offers(&offered("idlewatch --idle 5m tru"), "true"));
+    assert!(offered("idlewatch --record /et").contains("/etc"));
+    assert!(!offered("idlewatch --idle /et").contains("/etc"));
     assert!(offers(&offered("idlewatch replay --js"), "--json"));
     assert!(offers(&offered("idlewatch ctl ext"), "extend"));
     assert!(offers(&offered("idlewatch ctl status la"), "last"));

@@ -5,6 +5,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use idlewatch::manual;
+
 use crate::completions;
 use crate::support::Run;
 
@@ -32,6 +34,7 @@ fn man_page(command: clap::Command, title: &str, sections: &str) -> String {
     let command = command.after_help(None).after_long_help(None).long_version(None);
     // What the short help leaves out would stand here without its description.
     let command = command.mut_args(|arg| arg.hide_short_help(false));
+    let several: Vec<Vec<String>> = command.get_arguments().map(defaults).filter(|all| all.len() > 1).collect();
     let man = clap_mangen::Man::new(command)
         .title(title)
         .source(concat!("idlewatch ", env!("CARGO_PKG_VERSION")))
@@ -40,8 +43,16 @@ fn man_page(command: clap::Command, title: &str, sections: &str) -> String {
     man.render(&mut produced).expect("it can be written");
     // In the name a space would keep the page out of the index.
     let spaced = format!(".SH NAME\n{}", title.replace('-', " "));
-    let page = String::from_utf8(produced).expect("text").replacen(&spaced, &format!(".SH NAME\n{title}"), 1);
+    let mut page = String::from_utf8(produced).expect("text").replacen(&spaced, &format!(".SH NAME\n{title}"), 1);
+    // With commas between it would look like one value, and is refused as one.
+    for values in several {
+        page = page.replace(&format!("[default: {}]", values.join(",")), &format!("[default: {}]", values.join(" ")));
+    }
     page + sections
+}
+
+fn defaults(arg: &clap::Arg) -> Vec<String> {
+    arg.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect()
 }
 
 /// The verbs of `ctl`, which have no pages of their own.
@@ -78,10 +89,14 @@ fn verbs(command: &clap::Command) -> String {
 
 /// The man pages, by their names.
 fn pages() -> [(&'static str, String); 3] {
-    let run = man_page(idlewatch::cli::command(), "idlewatch", &idlewatch::manual::sections());
-    let replay = man_page(idlewatch::cli::replay_command(), "idlewatch-replay", &idlewatch::manual::replay_sections());
+    let run = idlewatch::cli::command().long_about(manual::DESCRIPTION);
+    let run = man_page(run, "idlewatch", &manual::sections());
+    let run = run.replacen(".SH DESCRIPTION\n", &format!("{}.SH DESCRIPTION\n", manual::SYNOPSIS), 1);
+    // All of its options again, without their values, would say nothing.
+    let replay = idlewatch::cli::replay_command().override_usage("idlewatch replay [OPTIONS] FILE.cast");
+    let replay = man_page(replay, "idlewatch-replay", &manual::replay_sections());
     let ctl = idlewatch::cli::ctl_command();
-    let sections = verbs(&ctl) + &idlewatch::manual::ctl_sections();
+    let sections = verbs(&ctl) + &manual::ctl_sections();
     let page = man_page(ctl, "idlewatch-ctl", &sections);
     // What stands there leads to pages that do not exist.
     let (begin, end) = (page.find(".SH Verbs").expect("theirs"), page.find(".SH VERBS").expect("ours"));

@@ -69,8 +69,9 @@ fn every_example_does_what_the_readme_says() {
         } else if let Some(arguments) = line.strip_prefix("cargo run --release -- ") {
             let output = run(&folder, &format!("idlewatch {arguments}"));
             assert_eq!(output.status.code(), Some(121), "{line}: {}", stderr(&output));
-        } else if line.starts_with("idlewatch --idle 3s ") {
-            let output = run(&folder, &line);
+        } else if let Some(arguments) = line.strip_prefix("target/release/idlewatch ") {
+            // Nothing is installed yet where a reader has come to.
+            let output = run(&folder, &format!("idlewatch {arguments}"));
             assert_eq!(String::from_utf8_lossy(&output.stdout), "done\n", "{line}: {}", stderr(&output));
         } else if line.contains(" -- claude") || line.contains("-- mytool") {
             let (text, status) = in_terminal(&folder, &line).finish();

@@ -115,6 +115,53 @@ fn what_a_key_makes_room_for_is_typed_although_the_screen_has_changed() {
 }
 
 #[test]
+fn what_answers_every_key_and_hangs_again_is_ended_once_there_is_nothing_left_to_type() {
+    for (attended, works_on) in [(false, false), (true, false), (false, true)] {
+        let mut watched = Watched::with(|policy| {
+            let ladder = "warn,key:esc,wait:3s,nudge:please go on,wait:30s,nudge,wait:30s,stop";
+            policy.ladders.idle = parse_ladder(ladder).unwrap();
+            policy.nudges.most = 1;
+        });
+        watched.finds(Look { line_mode: Known::No, ..Look::default() }).observes(&Observation::Attended(attended));
+        watched.prints("hello\r\n");
+        let (mut seen, mut escapes) = (0, 0);
+        for round in 0..600 {
+            watched.passes(seconds(1));
+            while let Some((_, bytes)) = watched.typed.get(seen) {
+                seen += 1;
+                let answer = if bytes == b"\x1b" { "the request was given up" } else { "this is another request" };
+                escapes += usize::from(bytes == b"\x1b");
+                watched.prints(&format!("{answer} ({round})\r\n"));
+            }
+            if works_on && escapes > 1 && round % 7 == 0 {
+                watched.prints(&format!("and something else is done, {round} of it\r\n"));
+            }
+        }
+        let ended = first_signal(&watched);
+        assert_eq!(ended.is_some(), !works_on, "attended: {attended}, {escapes} escapes, {:?}", watched.events);
+        assert_eq!(escapes, 2, "attended: {attended}");
+    }
+}
+
+#[test]
+fn whom_a_key_has_brought_back_to_the_prompt_is_not_ended_while_a_person_is_there() {
+    for attended in [true, false] {
+        let mut watched = Watched::with(|policy| {
+            policy.ladders.idle = parse_ladder("warn,key:esc,wait:3s,nudge:please go on,wait:30s,stop").unwrap();
+            policy.nudges.most = 0;
+            policy.profile = idlewatch::profiles::by_name("claude");
+        });
+        watched.finds(Look { line_mode: Known::No, ..Look::default() }).observes(&Observation::Attended(attended));
+        watched.prints("\x1b[2J\x1b[Hhello\r\n\r\n✻ Thinking…\r\n\r\n❯ \r\n  esc to interrupt\x1b[A\r\x1b[2C");
+        watched.passes(seconds(61));
+        assert_eq!(watched.typed, [(seconds(60), b"\x1b".to_vec())]);
+        watched.prints("\x1b[2J\x1b[Hhello\r\n\r\n  Interrupted by somebody\r\n\r\n❯ \r\n\x1b[A\r\x1b[2C");
+        watched.passes(seconds(600));
+        assert_eq!(first_signal(&watched).is_some(), !attended, "{:?}", watched.events);
+    }
+}
+
+#[test]
 fn nothing_is_typed_into_a_menu_that_a_profile_knows_as_a_question() {
     let mut watched = Watched::with(|policy| policy.profile = idlewatch::profiles::by_name("claude"));
     watched.finds(Look { line_mode: Known::No, ..Look::default() });
