@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::memory;
+use super::memory::Memory;
 
 /// A blocked system call.
 #[derive(Debug, Clone, Copy)]
@@ -38,24 +38,24 @@ impl Call {
     }
 
     /// The descriptors it waits to read from; none if that cannot be seen.
-    pub fn reads_from(&self, pid: i32) -> Option<Vec<u64>> {
+    pub fn reads_from(&self, memory: &Memory) -> Option<Vec<u64>> {
         let [first, second, third, ..] = self.arguments;
         match self.number {
             libc::SYS_read | libc::SYS_readv | libc::SYS_recvfrom | libc::SYS_recvmsg => Some(vec![first]),
-            libc::SYS_ppoll => polled(pid, first, second),
+            libc::SYS_ppoll => polled(memory, first, second),
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_poll => polled(pid, first, second),
-            libc::SYS_pselect6 => selected(pid, first, second),
+            libc::SYS_poll => polled(memory, first, second),
+            libc::SYS_pselect6 => selected(memory, first, second),
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_select => selected(pid, first, second),
-            libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => registered(pid, first),
+            libc::SYS_select => selected(memory, first, second),
+            libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => registered(memory.pid, first),
             #[cfg(target_arch = "x86_64")]
-            libc::SYS_epoll_wait => registered(pid, first),
+            libc::SYS_epoll_wait => registered(memory.pid, first),
             // A call that a stop has interrupted and a continue has begun again: its name is lost, its arguments are not.
             // With no limit in time it was a poll.
             libc::SYS_restart_syscall => {
                 let is_endless = third & u64::from(u32::MAX) == u64::from(u32::MAX);
-                if is_endless && second > 0 { polled(pid, first, second) } else { None }
+                if is_endless && second > 0 { polled(memory, first, second) } else { None }
             }
             // What was handed to the kernel before may be anything.
             libc::SYS_io_uring_enter | UNKNOWN => None,
@@ -81,12 +81,12 @@ fn as_ours(number: i64) -> i64 {
 }
 
 /// The descriptors in an array of pollfd.
-fn polled(pid: i32, address: u64, count: u64) -> Option<Vec<u64>> {
+fn polled(memory: &Memory, address: u64, count: u64) -> Option<Vec<u64>> {
     let count = usize::try_from(count).ok().filter(|count| *count <= 1024)?;
     if count == 0 {
         return Some(Vec::new());
     }
-    let bytes = memory::read(pid, address, count * 8)?;
+    let bytes = memory.read(address, count * 8)?;
     let waiting = bytes.chunks_exact(8).filter_map(|entry| {
         let fd = i32::from_ne_bytes(entry[..4].try_into().ok()?);
         let events = i16::from_ne_bytes(entry[4..6].try_into().ok()?);
@@ -96,12 +96,12 @@ fn polled(pid: i32, address: u64, count: u64) -> Option<Vec<u64>> {
 }
 
 /// The descriptors in the first set, those to read from.
-fn selected(pid: i32, count: u64, address: u64) -> Option<Vec<u64>> {
+fn selected(memory: &Memory, count: u64, address: u64) -> Option<Vec<u64>> {
     let count = usize::try_from(count).ok().filter(|count| *count <= 1024)?;
     if address == 0 || count == 0 {
         return Some(Vec::new());
     }
-    let bytes = memory::read(pid, address, count.div_ceil(64) * 8)?;
+    let bytes = memory.read(address, count.div_ceil(64) * 8)?;
     let is_set = |fd: &usize| bytes[fd / 8] & (1 << (fd % 8)) != 0;
     Some((0..count).filter(is_set).map(|fd| fd as u64).collect())
 }
@@ -122,14 +122,18 @@ mod tests {
         let call = |text: &str| Call::parse(text).expect("a call");
         let (wide, narrow) = ("0x7ffc01020304 0x7f0001020304", "0xffb01020 0xf7fc0549");
         let own = call(&format!("{} 0x0 0x1000 0x10 0x0 0x0 0x0 {wide}", libc::SYS_read));
-        assert_eq!(own.reads_from(1), Some(vec![0]));
+        assert_eq!(own.reads_from(&Memory::of(1)), Some(vec![0]));
         let read = call(&format!("3 0x0 0xffb01020 0x10 0x0 0x0 0x0 {narrow}"));
-        assert_eq!((read.reads_from(1), read.writes_to()), (Some(vec![0]), None));
+        assert_eq!((read.reads_from(&Memory::of(1)), read.writes_to()), (Some(vec![0]), None));
         let write = call(&format!("4 0x1 0xffb01020 0x10 0x0 0x0 0x0 {narrow}"));
-        assert_eq!((write.reads_from(1), write.writes_to()), (Some(Vec::new()), Some(1)));
+        assert_eq!((write.reads_from(&Memory::of(1)), write.writes_to()), (Some(Vec::new()), Some(1)));
         // One that is not known waits for who knows what, and so does one of x32.
         for number in ["0", "256", "1073741824"] {
-            assert_eq!(call(&format!("{number} 0x0 0x1000 0x10 0x0 0x0 0x0 {narrow}")).reads_from(1), None, "{number}");
+            assert_eq!(
+                call(&format!("{number} 0x0 0x1000 0x10 0x0 0x0 0x0 {narrow}")).reads_from(&Memory::of(1)),
+                None,
+                "{number}"
+            );
         }
         // A program that lies low has its stack elsewhere.
         assert_eq!(call("35 0x0 0x0 0x0 0x0 0x0 0x0 0x7ffc01020304 0x401000").number, 35);

@@ -7,6 +7,7 @@ use nix::unistd::Pid;
 
 use super::super::tree;
 use super::call::{Call, registered};
+use super::memory::Memory;
 use super::sockets::Sockets;
 
 /// What is found out about the keyboard.
@@ -52,7 +53,8 @@ fn is_apart(pid: i32, foreground: i32) -> bool {
 
 /// Whether the terminal is among what a process waits for. `/dev/tty` would be another one.
 fn reads(pid: i32, device: u64) -> bool {
-    let mut read = calls(pid).filter_map(|call| call.reads_from(pid)).flatten();
+    let memory = Memory::of(pid);
+    let mut read = calls(pid).filter_map(|call| call.reads_from(&memory)).flatten();
     read.any(|fd| tree::device_of(pid, fd).is_ok_and(|found| found == Some(device)))
 }
 
@@ -71,11 +73,11 @@ pub fn is_stopped(root: i32, device: u64) -> bool {
 
 fn waits_for_keyboard(pid: i32, device: u64, sockets: &mut Sockets) -> Keyboard {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Keyboard::Unknown };
-    let (mut targets, mut hidden, mut runs) = (Vec::new(), false, false);
+    let (mut targets, mut hidden, mut runs, memory) = (Vec::new(), false, false, Memory::of(pid));
     for thread in threads.flatten() {
         // Denied for a process of another user, such as sudo.
         let Ok(call) = fs::read_to_string(thread.path().join("syscall")) else { return Keyboard::Unknown };
-        match Call::parse(&call).map(|call| call.reads_from(pid)) {
+        match Call::parse(&call).map(|call| call.reads_from(&memory)) {
             Some(Some(more)) => targets.extend(more.into_iter().map(|fd| target(pid, fd, device, sockets))),
             Some(None) => hidden = true,
             None => runs = true,

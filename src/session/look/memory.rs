@@ -1,6 +1,7 @@
 //! What is in the memory of another process. While that is being changed whoever looks has to wait; and where the change
 //! waits for a file system that does not answer, which may be what the process hangs in, so would we.
 
+use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::io::{IoSliceMut, Read};
 
@@ -34,29 +35,49 @@ const CHANGES: &[i64] = &[
     UNKNOWN,
 ];
 
-/// So many bytes from this address on; none where they cannot be had, or not at once.
-pub fn read(pid: i32, address: u64, length: usize) -> Option<Vec<u8>> {
-    if is_held(pid) {
-        return None;
-    }
-    let mut bytes = vec![0; length];
-    let remote = [RemoteIoVec { base: usize::try_from(address).ok()?, len: length }];
-    let read = process_vm_readv(Pid::from_raw(pid), &mut [IoSliceMut::new(&mut bytes)], &remote).ok()?;
-    (read == length).then_some(bytes)
+/// The memory of a process, during one look at it.
+#[derive(Debug)]
+pub struct Memory {
+    /// Whose.
+    pub pid: i32,
+    /// Whether it cannot be had now: a process may have many threads, and this is asked for each that waits.
+    held: OnceCell<bool>,
 }
 
-/// The words that it was started with, which are in its memory too.
-pub fn command_line(pid: i32) -> Option<String> {
-    if is_held(pid) {
-        return None;
+impl Memory {
+    /// Of this process.
+    pub fn of(pid: i32) -> Self {
+        Self { pid, held: OnceCell::new() }
     }
-    let mut bytes = Vec::new();
-    File::open(format!("/proc/{pid}/cmdline")).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
-    let cut = bytes.len() as u64 == LONGEST;
-    let words: Vec<_> = bytes.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
-    let line = words.join(" ");
-    let line = line.trim_end();
-    (!line.is_empty()).then(|| if cut { format!("{line}…") } else { line.to_owned() })
+
+    /// So many bytes from this address on; none where they cannot be had, or not at once.
+    pub fn read(&self, address: u64, length: usize) -> Option<Vec<u8>> {
+        if self.is_held() {
+            return None;
+        }
+        let mut bytes = vec![0; length];
+        let remote = [RemoteIoVec { base: usize::try_from(address).ok()?, len: length }];
+        let read = process_vm_readv(Pid::from_raw(self.pid), &mut [IoSliceMut::new(&mut bytes)], &remote).ok()?;
+        (read == length).then_some(bytes)
+    }
+
+    /// The words that it was started with, which are in there too.
+    pub fn command_line(&self) -> Option<String> {
+        if self.is_held() {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        File::open(format!("/proc/{}/cmdline", self.pid)).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
+        let cut = bytes.len() as u64 == LONGEST;
+        let words: Vec<_> = bytes.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+        let line = words.join(" ");
+        let line = line.trim_end();
+        (!line.is_empty()).then(|| if cut { format!("{line}…") } else { line.to_owned() })
+    }
+
+    fn is_held(&self) -> bool {
+        *self.held.get_or_init(|| is_held(self.pid))
+    }
 }
 
 /// Whether one of its threads cannot be woken up in the middle of a change of its memory.
@@ -97,8 +118,8 @@ mod tests {
     #[test]
     fn memory_that_nobody_changes_can_be_read() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let text = *b"what is here";
-        assert_eq!(read(own, text.as_ptr() as u64, text.len()).as_deref(), Some(&text[..]));
-        assert!(command_line(own).is_some());
+        let (memory, text) = (Memory::of(own), *b"what is here");
+        assert_eq!(memory.read(text.as_ptr() as u64, text.len()).as_deref(), Some(&text[..]));
+        assert!(memory.command_line().is_some());
     }
 }

@@ -8,7 +8,7 @@ use super::super::stat::Stat;
 use super::super::tree;
 use super::call::{Call, UNKNOWN};
 use super::linux::is_terminal;
-use super::memory;
+use super::memory::Memory;
 use super::sockets::Sockets;
 use crate::report::{Doing, Kind, Process};
 use crate::watch::Moment;
@@ -57,32 +57,33 @@ pub fn processes(now: Moment, root: i32, device: Option<u64>, before: Option<&Us
             let used = time(ticks.saturating_sub(*then)).as_millis();
             (wall >= SHORTEST).then(|| u32::try_from(used * 100 / wall.as_millis()).unwrap_or(u32::MAX))
         });
+        let memory = Memory::of(process.pid);
         Some(Process {
             pid: process.pid,
             parent: stat.parent()?,
-            command: memory::command_line(process.pid).unwrap_or_else(|| format!("[{}]", process.name)),
+            command: memory.command_line().unwrap_or_else(|| format!("[{}]", process.name)),
             state: stat.state,
             cpu: time(ticks),
             share,
             age: uptime.unwrap_or_default().saturating_sub(time(process.started)),
             threads: usize::try_from(stat.number(20)?).ok()?,
-            doing: doing(process.pid, &stat, device, &mut sockets),
+            doing: doing(&memory, &stat, device, &mut sockets),
         })
     });
     Some((seen.collect(), family.len().saturating_sub(MOST_PROCESSES)))
 }
 
-fn doing(pid: i32, stat: &Stat, device: Option<u64>, sockets: &mut Sockets) -> Vec<Doing> {
+fn doing(memory: &Memory, stat: &Stat, device: Option<u64>, sockets: &mut Sockets) -> Vec<Doing> {
     if matches!(stat.state, 'T' | 't') {
         return vec![Doing { kind: Kind::Stopped, detail: String::new() }];
     }
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let Ok(threads) = fs::read_dir(format!("/proc/{}/task", memory.pid)) else { return Vec::new() };
     let mut all: Vec<Doing> = Vec::new();
     for thread in threads.flatten().take(MOST_THREADS) {
         // Denied for a process of another user; gone for a thread that has just ended.
         let Ok(text) = fs::read_to_string(thread.path().join("syscall")) else { continue };
         let found = match Call::parse(&text) {
-            Some(call) => waits(pid, call, device, sockets),
+            Some(call) => waits(memory, call, device, sockets),
             None => vec![Doing { kind: Kind::Running, detail: String::new() }],
         };
         for doing in found {
@@ -101,9 +102,9 @@ fn doing(pid: i32, stat: &Stat, device: Option<u64>, sockets: &mut Sockets) -> V
 }
 
 /// What a thread in this call waits for.
-fn waits(pid: i32, call: Call, device: Option<u64>, sockets: &mut Sockets) -> Vec<Doing> {
+fn waits(memory: &Memory, call: Call, device: Option<u64>, sockets: &mut Sockets) -> Vec<Doing> {
     let one = |kind: Kind, detail: String| vec![Doing { kind, detail }];
-    let [first, second, ..] = call.arguments;
+    let ([first, second, ..], pid) = (call.arguments, memory.pid);
     match call.number {
         libc::SYS_read | libc::SYS_readv | libc::SYS_pread64 => vec![behind(pid, first, device, sockets)],
         libc::SYS_write | libc::SYS_writev | libc::SYS_pwrite64 => {
@@ -134,7 +135,7 @@ fn waits(pid: i32, call: Call, device: Option<u64>, sockets: &mut Sockets) -> Ve
         libc::SYS_rt_sigsuspend | libc::SYS_rt_sigtimedwait => one(Kind::Signal, String::new()),
         #[cfg(target_arch = "x86_64")]
         libc::SYS_pause => one(Kind::Signal, String::new()),
-        number if is_multiplexed(number) => multiplexed(pid, call, device, sockets),
+        number if is_multiplexed(number) => multiplexed(memory, call, device, sockets),
         UNKNOWN => one(Kind::Call, String::new()),
         number => one(Kind::Call, format!("number {number}")),
     }
@@ -150,14 +151,14 @@ fn is_multiplexed(number: i64) -> bool {
 }
 
 /// Whatever comes first of several things.
-fn multiplexed(pid: i32, call: Call, device: Option<u64>, sockets: &mut Sockets) -> Vec<Doing> {
-    let Some(fds) = call.reads_from(pid) else {
+fn multiplexed(memory: &Memory, call: Call, device: Option<u64>, sockets: &mut Sockets) -> Vec<Doing> {
+    let Some(fds) = call.reads_from(memory) else {
         return vec![Doing { kind: Kind::Event, detail: "of what cannot be seen".to_owned() }];
     };
     if fds.is_empty() {
         return vec![Doing { kind: Kind::Timer, detail: String::new() }];
     }
-    let all: Vec<Doing> = fds.into_iter().map(|fd| behind(pid, fd, device, sockets)).collect();
+    let all: Vec<Doing> = fds.into_iter().map(|fd| behind(memory.pid, fd, device, sockets)).collect();
     let others: Vec<Doing> = all.iter().filter(|doing| doing.kind != Kind::Event).cloned().collect();
     if others.is_empty() { vec![Doing { kind: Kind::Event, detail: String::new() }] } else { others }
 }
