@@ -78,13 +78,14 @@ impl Ground {
                  use --stdin pty, or leave out --nudge and key: steps",
             ));
         }
+        // From here to `catch` signals wait: none may find us half ready, and one that tells of a new size is not lost
+        // once the size is known.
+        Signals::hold_back().map_err(Error::failed("cannot block signals"))?;
         let mut terminal = if plan.pty { Terminal::find() } else { None };
         let size = size(config, terminal.as_ref());
         let settings = terminal.as_ref().and_then(|terminal| terminal.settings().ok());
         let (pty, slave) =
             if plan.pty { open(size, settings.as_ref(), !plan.type_stdin).map(both)? } else { (None, None) };
-        // From here to `catch` signals wait: none may find us half ready.
-        Signals::hold_back().map_err(Error::failed("cannot block signals"))?;
         let in_front = terminal.as_ref().is_none_or(Terminal::is_ours);
         let takes_terminal = plan.pty && terminal.is_some() && in_front && !plan.on_demand;
         if let (Some(terminal), Some(settings), true) = (&mut terminal, &settings, takes_terminal) {

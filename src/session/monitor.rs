@@ -236,6 +236,7 @@ impl Watchman {
 
     fn obey(&self, order: Order) {
         match order {
+            Order::Signal(signal) | Order::SignalGroup(signal) if self.has_had(signal) => {}
             Order::Signal(signal) => drop(send(self.child, signal)),
             Order::SignalGroup(signal) if self.newcomer.place == Place::Ours => drop(send(self.child, signal)),
             Order::SignalGroup(signal) if self.has_group() => send_to_group(self.group, self.child, signal),
@@ -243,6 +244,12 @@ impl Watchman {
             Order::Background => self.give_terminal(getpgrp()),
             Order::SignalGroup(_) | Order::Awake | Order::Finish => {}
         }
+    }
+
+    /// Whether the command has had this signal already: it stands in our process group, and whoever sent it to all of that
+    /// has sent it to us too. To be continued twice makes no difference, and not each time is passed on.
+    fn has_had(&self, signal: Signal) -> bool {
+        self.newcomer.place == Place::Ours && signal != Signal::CONT && signals::was_sent(signal)
     }
 
     /// Whether the command's process group is still that: its number may be another's once nobody of ours is in it.

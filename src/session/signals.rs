@@ -172,6 +172,30 @@ pub fn told_to_end() -> Option<Signal> {
     [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT].into_iter().find(waits)
 }
 
+/// Whether a process has sent us this signal, which is held back, since this was last asked.
+#[cfg(target_os = "linux")]
+pub fn was_sent(signal: Signal) -> bool {
+    // SAFETY: an all-zero sigset_t is a valid value for sigemptyset to overwrite.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `set` outlives the call.
+    unsafe { libc::sigemptyset(&raw mut set) };
+    // SAFETY: `set` is a set of signals; a number that does not exist is answered with an error.
+    unsafe { libc::sigaddset(&raw mut set, signal.number()) };
+    // SAFETY: an all-zero siginfo_t is a valid value for the call to overwrite.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: all three outlive the call.
+    let taken = unsafe { libc::sigtimedwait(&raw const set, &raw mut info, &raw const at_once) };
+    // A positive code means the kernel.
+    taken == signal.number() && info.si_code <= 0
+}
+
+/// Whether a process has sent us this signal, which nobody can tell here.
+#[cfg(not(target_os = "linux"))]
+pub fn was_sent(_: Signal) -> bool {
+    false
+}
+
 /// In a new process: nothing is caught any more.
 pub fn let_go() {
     if NOTES.load(Ordering::SeqCst) == NEVER {

@@ -28,8 +28,8 @@ fn failing(processes: bool, call: &str, error: &str, when: usize, command: &str)
     Run::bare(&[&words[..], &[program(), "--", "sh", "-c", command]].concat())
 }
 
-/// Whether system calls can be made to fail.
-fn can_fail() -> bool {
+/// Whether system calls can be made to fail, or to take long.
+pub fn can_fail() -> bool {
     if !has("strace") {
         return false;
     }

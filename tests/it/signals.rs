@@ -1,8 +1,10 @@
 //! A signal sent to idlewatch is one sent to the command.
 
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
 
-use crate::support::{Run, has, send, until_gone};
+use crate::support::{Run, has, send, until_gone, without_terminal};
 
 #[test]
 fn a_signal_reaches_the_command_once() {
@@ -32,6 +34,38 @@ fn a_signal_reaches_the_command_once() {
             }
             assert_eq!(status.code(), Some(4));
         }
+    }
+}
+
+#[test]
+fn a_signal_to_a_process_group_that_it_shares_with_us_reaches_the_command_once() {
+    if !has("python3") {
+        return;
+    }
+    // Held back and taken one by one, since two of a kind that wait are one.
+    let script = "import signal as s\n\
+                  caught = {s.SIGTERM, s.SIGUSR1, s.SIGUSR2, s.SIGRTMIN, s.SIGRTMAX}\n\
+                  s.pthread_sigmask(s.SIG_BLOCK, caught)\n\
+                  print('ready', flush=True)\n\
+                  while (number := s.sigwaitinfo(caught).si_signo) != s.SIGUSR2: print(number, flush=True)";
+    for options in [&[][..], &["--pty", "never"]] {
+        let mut command = Run::new(options, &["python3", "-c", script]).command();
+        let mut run = without_terminal(&mut command).stdout(Stdio::piped()).spawn().expect("it starts");
+        let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
+        assert_eq!(lines.next().as_deref(), Some("ready"));
+        let pid = i32::try_from(run.id()).unwrap();
+        let (mark, end) = (libc::SIGRTMAX(), libc::SIGRTMAX().to_string());
+        for signal in [libc::SIGTERM, libc::SIGUSR1, libc::SIGRTMIN()] {
+            // To all, and then to idlewatch alone.
+            for target in [-pid, pid] {
+                send(target, signal);
+                send(pid, mark);
+                let got: Vec<String> = lines.by_ref().take_while(|line| *line != end).collect();
+                assert_eq!(got, [signal.to_string()], "{options:?}, to {target} of {pid}");
+            }
+        }
+        send(pid, libc::SIGUSR2);
+        assert!(run.wait().unwrap().success());
     }
 }
 

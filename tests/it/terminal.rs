@@ -4,7 +4,8 @@ use std::fs;
 
 use nix::sys::termios::{InputFlags, LocalFlags, OutputFlags, SpecialCharacterIndices as Key, Termios};
 
-use crate::support::{Run, send};
+use crate::exhaustion::can_fail;
+use crate::support::{Run, program, send};
 
 #[test]
 fn the_size_is_that_of_the_outer_terminal() {
@@ -169,4 +170,27 @@ fn whoever_is_told_of_a_new_size_by_somebody_else_takes_it() {
     run.wait_for("30 100");
     send(pid, libc::SIGKILL);
     run.finish();
+}
+
+#[test]
+fn a_new_size_is_not_missed_while_the_command_is_started() {
+    if !can_fail() {
+        return;
+    }
+    // Between having asked for the size and being ready to hear of another.
+    let slow = ["-qq", "-o", "/dev/null", "-P", "/dev/ptmx", "-e", "inject=openat:delay_enter=1s"];
+    let script = "until [ \"$(stty size)\" = '33 77' ]; do sleep 0.02; done; echo resized";
+    let command = [&["strace"], &slow[..], &[program(), "--", "sh", "-c", script]].concat();
+    let mut run = Run::bare(&command).in_terminal_of(80, 24);
+    run.until("the terminal is open once more", |run| {
+        let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", run.pid())).unwrap_or_default();
+        let opened = |fd: fs::DirEntry| {
+            let number: Option<i32> = fd.file_name().to_str().and_then(|name| name.parse().ok());
+            number > Some(2) && fs::read_link(fd.path()).is_ok_and(|file| file.starts_with("/dev/pts"))
+        };
+        let open = |child: &str| fs::read_dir(format!("/proc/{child}/fd")).is_ok_and(|fds| fds.flatten().any(opened));
+        run.has_ended() || children.split_whitespace().any(open)
+    });
+    run.resize(77, 33).wait_for("resized");
+    assert!(run.finish().1.success());
 }
