@@ -131,7 +131,7 @@ _idlewatch() {
                     return 0
                     ;;
                 --guard)
-                    COMPREPLY=($(compgen -W "cpu net turn io children file: cmd:" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "cpu disk net turn io children file: cmd:" -- "${cur}"))
                     return 0
                     ;;
                 --nudge)
