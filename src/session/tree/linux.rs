@@ -226,18 +226,20 @@ mod tests {
         if main().is_none() {
             return;
         }
-        // SAFETY: the set is plain numbers, for which zeros are a value; a core that there is fits into it.
-        let one = unsafe {
-            let mut one: libc::cpu_set_t = std::mem::zeroed();
-            libc::CPU_SET(usize::try_from(libc::sched_getcpu()).unwrap(), &mut one);
-            one
-        };
+        // SAFETY: the set is plain numbers, for which zeros are a value.
+        let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: it takes nothing and has no effect on our memory.
+        let core = usize::try_from(unsafe { libc::sched_getcpu() }).unwrap();
+        // SAFETY: a core that there is fits into the set.
+        unsafe { libc::CPU_SET(core, &mut one) };
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
                     // SAFETY: the set outlives the call, which only reads it.
                     unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const one) };
-                    while !done.load(Ordering::Relaxed) {}
+                    while !done.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
                 });
             }
             let seen = (0..500).any(|_| {
