@@ -182,7 +182,7 @@ _idlewatch() {
                     return 0
                     ;;
                 --guard)
-                    COMPREPLY=($(compgen -W "cpu net turn io children file: cmd:" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "cpu disk net turn io children file: cmd:" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi

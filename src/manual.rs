@@ -42,7 +42,7 @@ pub fn replay_sections() -> String {
                  been ended there, why, and with which exit status; with --json that is the event signaled, to 0 processes. \
                  What is done is what a run does where nothing else was said and nobody is at the terminal: it warns, and \
                  then ends the command. The recording goes on all the same. Of the guards only turn is asked, since it \
-                 looks at nothing but the screen; cpu, net, io, children, file: and cmd: look at processes and files that are \
+                 looks at nothing but the screen; cpu, disk, net, io, children, file: and cmd: look at processes and files that are \
                  gone, and might have deferred the end.";
     let found = format!(".SH \"WHAT IS PRINTED\"\n{}\n", escape(found));
     let environment = ".SH ENVIRONMENT\nLimits, detection and the profile are taken from the same variables and the same \
@@ -105,15 +105,19 @@ pub fn ctl_sections() -> String {
 }
 
 /// The guards, as they are written, and when each speaks.
-const GUARDS: [(&str, &str); 7] = [
+const GUARDS: [(&str, &str); 8] = [
     ("cpu", "The command's processes use the processor."),
+    (
+        "disk",
+        "They read from a disk or write to it, some hundred kilobytes a second: what is in memory already does not count.",
+    ),
     (
         "net",
         "They receive something over connections that were there before: a model answers, also where an agent prints nothing \
          meanwhile.",
     ),
     ("turn", "An agent's turn is in progress, and has shown something new within two minutes; see --profile."),
-    ("io", "They read and write much, some hundred kilobytes a second."),
+    ("io", "They read and write much, some hundred kilobytes a second, from wherever and to wherever."),
     ("children", "They start processes, or end them."),
     ("file:PATH", "A file changes, or something in a folder."),
     (
@@ -392,7 +396,7 @@ fn security() -> String {
 
 /// The example of a configuration file; a test reads it with the program.
 pub const EXAMPLE_FILE: &str = r#"idle = "10m"
-guard = ["cpu", "net", "turn", "file:build.log"]
+guard = ["cpu", "disk", "net", "turn", "file:build.log"]
 nudge = ["go on"]
 quiet = false
 

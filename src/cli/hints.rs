@@ -36,7 +36,7 @@ pub(super) fn profiles() -> Vec<&'static str> {
 }
 
 pub(super) fn guards() -> Vec<&'static str> {
-    ["cpu", "net", "turn", "io", "children", "file:", "cmd:"].to_vec()
+    ["cpu", "disk", "net", "turn", "io", "children", "file:", "cmd:"].to_vec()
 }
 
 pub(super) fn reasons() -> Vec<&'static str> {

@@ -51,7 +51,7 @@ impl RunCli {
                 waiting: Vec::new(),
                 profile: "auto".to_owned(),
             },
-            guards: GuardArgs { guard: vec![Guard::Cpu, Guard::Net, Guard::Turn], no_guard: false },
+            guards: GuardArgs { guard: vec![Guard::Cpu, Guard::Disk, Guard::Net, Guard::Turn], no_guard: false },
             ladder: LadderArgs {
                 nudge: Vec::new(),
                 max_nudges: None,

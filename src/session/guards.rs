@@ -4,25 +4,32 @@
 //! is certain. What cannot be measured does not speak.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+use std::iter::Sum;
+use std::ops::Sub;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::files::Mark;
-use super::tree::{self, Work};
+use super::tree::{self, Place, TreeWork, Work};
 use crate::watch::{Answer, Busy, Guard, Moment, span};
 
 /// The share of one core that is work, for processes that have the terminal while something is printed to it: they may be
 /// drawing. Measured on agents that hung with their spinners turning: claude 16 %, codex 6 %, gemini 19 %, aider 1 %,
 /// opencode up to 41 %.
 const BUSY_DRAWING: f64 = 0.45;
-/// The same while they print nothing: then they do not draw. Agents that hung without a terminal used at most 2 %, programs
-/// that poll every millisecond 3 %, and a shell that waits for something starts a process or two every tenth of a second:
-/// some 10 %.
+/// The same while they print nothing: then they do not draw. But a shell that waits for something starts a process or two
+/// every tenth of a second: some 10 %.
 const BUSY_SILENT: f64 = 0.15;
+/// The same for what those have used themselves that stay: to wait by starting processes costs the processes, and the shell
+/// 0.3 %. Agents that hung without a terminal used at most 2 %, programs that poll every millisecond 3 %; a film that is
+/// converted as fast as it plays takes 10 %.
+const BUSY_STAYING: f64 = 0.05;
 /// For processes that do not have it, such as the tools of an agent: asleep they use nothing, at work 28 % and more,
 /// on a machine with four times as many busy processes as cores.
 const BUSY: f64 = 0.05;
-/// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more.
+/// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more. Whoever waits by
+/// starting programs again and again reads them, up to 1.2 MB/s, but from memory: of a disk nothing.
 const TRANSFER: f64 = 500_000.0;
 /// Bytes a second that are received and are work. `claude -p` that called a tool every five or six seconds received 228 to
 /// 394, `gemini -p` with short answers 145 to 181; one such answer in eight seconds, 726 bytes, would be 90. A server that
@@ -36,8 +43,9 @@ const MEASURING: &str = "its work is still being measured";
 /// What was seen the time before.
 #[derive(Debug, Default)]
 pub struct Guards {
-    cpu: Option<(Moment, [Work; 2])>,
+    cpu: Option<(Moment, TreeWork)>,
     io: Option<(Moment, u64)>,
+    disk: Option<(Moment, u64)>,
     /// What each connection had received.
     net: Option<(Moment, HashMap<u64, u64>)>,
     family: Option<HashSet<(i32, u64)>>,
@@ -60,7 +68,12 @@ impl Guards {
             .filter_map(|guard| {
                 let speaks = match guard {
                     Guard::Cpu => self.cpu(now, root, (terminals, printed), busy),
-                    Guard::Io => self.io(now, root),
+                    Guard::Io => {
+                        transfer(&mut self.io, now, tree::bytes_moved(root, Place::Anywhere), "read and wrote")
+                    }
+                    Guard::Disk => {
+                        transfer(&mut self.disk, now, tree::bytes_moved(root, Place::Disk), "moved from or to a disk")
+                    }
                     Guard::Net => self.net(now, root),
                     Guard::Children => self.children(root),
                     Guard::Turn | Guard::File(_) | Guard::Command(_) => return None,
@@ -78,34 +91,24 @@ impl Guards {
         busy: Busy,
     ) -> Option<String> {
         let work = tree::work(root, terminals)?;
-        let (then, before) = *self.cpu.get_or_insert((now, work));
-        let wall = now.since(then);
+        let (then, before) = self.cpu.get_or_insert_with(|| (now, work.clone()));
+        let (since, wall) = (*then, now.since(*then));
         if wall < SHORTEST {
             return Some(MEASURING.to_owned());
         }
-        self.cpu = Some((now, work));
-        let share = |group: usize| share(wall, before[group], work[group]);
-        let drawing = if busy == Busy::All { share(0) } else { 0.0 };
-        let others = share(1);
-        let draws = printed.is_some_and(|printed| printed >= then);
-        (drawing >= if draws { BUSY_DRAWING } else { BUSY_SILENT } || others >= BUSY).then(|| {
+        let staying = share(wall, Work::default(), Work { used: growth(&before.own, &work.own), ..Work::default() });
+        let [drawing, others] = [0, 1].map(|group| share(wall, before.groups[group], work.groups[group]));
+        (*then, *before) = (now, work);
+        let draws = printed.is_some_and(|printed| printed >= since);
+        let works = match busy {
+            Busy::All if draws => drawing >= BUSY_DRAWING,
+            Busy::All => drawing >= BUSY_SILENT || staying >= BUSY_STAYING,
+            Busy::Tools => false,
+        };
+        (works || others >= BUSY).then(|| {
             let all = (drawing + others) * 100.0;
             format!("its processes used {all:.0} % of a core in the last {}", span(wall))
         })
-    }
-
-    fn io(&mut self, now: Moment, root: i32) -> Option<String> {
-        let moved = tree::bytes_moved(root)?;
-        let (then, before) = *self.io.get_or_insert((now, moved));
-        let (wall, bytes) = (now.since(then), moved.saturating_sub(before));
-        if wall < SHORTEST {
-            return Some(MEASURING.to_owned());
-        }
-        self.io = Some((now, moved));
-        #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
-        let rate = bytes as f64 / wall.as_secs_f64();
-        (rate >= TRANSFER)
-            .then(|| format!("its processes read and wrote {:.0} KiB/s in the last {}", rate / 1024.0, span(wall)))
     }
 
     /// An agent without a terminal prints nothing while it works, and what it does costs it next to nothing; but the model
@@ -121,7 +124,7 @@ impl Guards {
         if wall < SHORTEST {
             return Some(MEASURING.to_owned());
         }
-        let bytes = growth(before, &received);
+        let bytes: u64 = growth(before, &received);
         self.net = Some((now, received));
         #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
         let rate = bytes as f64 / wall.as_secs_f64();
@@ -156,9 +159,25 @@ impl Guards {
 }
 
 /// By how much those that were there before have grown.
-fn growth(before: &HashMap<u64, u64>, now: &HashMap<u64, u64>) -> u64 {
-    let grown = |(key, bytes): (&u64, &u64)| bytes.saturating_sub(*before.get(key).unwrap_or(bytes));
-    now.iter().map(grown).sum()
+fn growth<K: Eq + Hash, N: Copy + Ord + Sub<Output = N> + Sum>(before: &HashMap<K, N>, now: &HashMap<K, N>) -> N {
+    // What has shrunk is another under the same key.
+    let grown =
+        |(key, amount): (&K, &N)| before.get(key).filter(|before| *before < amount).map(|before| *amount - *before);
+    now.iter().filter_map(grown).sum()
+}
+
+/// How fast bytes were moved since the last look, in words, where that is work.
+fn transfer(last: &mut Option<(Moment, u64)>, now: Moment, moved: Option<u64>, what: &str) -> Option<String> {
+    let moved = moved?;
+    let (then, before) = *last.get_or_insert((now, moved));
+    let (wall, bytes) = (now.since(then), moved.saturating_sub(before));
+    if wall < SHORTEST {
+        return Some(MEASURING.to_owned());
+    }
+    *last = Some((now, moved));
+    #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
+    let rate = bytes as f64 / wall.as_secs_f64();
+    (rate >= TRANSFER).then(|| format!("its processes {what} {:.0} KiB/s in the last {}", rate / 1024.0, span(wall)))
 }
 
 /// The share of a core that was used of the time in which there was one to use: on a machine with more work than cores
@@ -196,6 +215,16 @@ mod tests {
     fn a_connection_that_was_just_opened_has_received_nothing_yet() {
         let (before, now) = (HashMap::from([(1, 500), (2, 70)]), HashMap::from([(1, 900), (3, 4000)]));
         assert_eq!(growth(&before, &now), 400);
+    }
+
+    #[test]
+    fn bytes_are_work_when_there_are_many_of_them() {
+        let (mut last, at) = (None, |seconds| Moment::START + Duration::from_secs(seconds));
+        let mut says = |seconds, moved| transfer(&mut last, at(seconds), Some(moved), "moved");
+        assert_eq!(says(0, 7_000_000).as_deref(), Some(MEASURING));
+        assert_eq!(says(10, 7_700_000), None);
+        assert!(says(20, 17_700_000).unwrap().contains("moved 977 KiB/s"));
+        assert_eq!(transfer(&mut None, at(0), None, "moved"), None);
     }
 
     #[test]

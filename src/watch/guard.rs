@@ -11,6 +11,8 @@ pub enum Guard {
     Cpu,
     /// Its processes read and write.
     Io,
+    /// Its processes read from a disk and write to it.
+    Disk,
     /// Its processes receive something from the network.
     Net,
     /// It starts and ends processes.
@@ -35,11 +37,12 @@ impl FromStr for Guard {
             _ => match text {
                 "cpu" => Ok(Self::Cpu),
                 "io" => Ok(Self::Io),
+                "disk" => Ok(Self::Disk),
                 "net" => Ok(Self::Net),
                 "children" => Ok(Self::Children),
                 "turn" => Ok(Self::Turn),
                 _ => Err(format!(
-                    "no guard is called '{text}'; use cpu, net, turn, io, children, file:PATH or cmd:SHELL"
+                    "no guard is called '{text}'; use cpu, disk, net, turn, io, children, file:PATH or cmd:SHELL"
                 )),
             },
         }
@@ -51,6 +54,7 @@ impl fmt::Display for Guard {
         match self {
             Self::Cpu => f.write_str("cpu"),
             Self::Io => f.write_str("io"),
+            Self::Disk => f.write_str("disk"),
             Self::Net => f.write_str("net"),
             Self::Children => f.write_str("children"),
             Self::Turn => f.write_str("turn"),
@@ -75,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_guard_is_written_as_it_is_read() {
-        for text in ["cpu", "io", "net", "children", "turn", "file:a:b.log", "cmd:test -e x"] {
+        for text in ["cpu", "io", "disk", "net", "children", "turn", "file:a:b.log", "cmd:test -e x"] {
             assert_eq!(text.parse::<Guard>().unwrap().to_string(), text);
         }
     }

@@ -54,8 +54,11 @@ impl Reading {
     }
 
     /// When the command waits by what the screen says, given that nothing more happens.
-    fn waits_from(&self, sight: &Sight, look: Option<&Look>) -> Option<Moment> {
+    fn waits_from(&self, sight: &Sight, look: Option<&Look>, policy: &Policy) -> Option<Moment> {
         let clocks = &sight.clocks;
+        // Who waits is not to be taken for silent first, however short a silence is allowed.
+        let limit = policy.silence(clocks.byte.is_some()).unwrap_or(Duration::MAX);
+        let [asked, rested] = [ASKED, RESTED].map(|time| clocks.progress + time.min(limit));
         // What ticks below the place where a person is to type is furniture: a clock in a status line.
         let at_rest = |moment: Moment| sight.rests_until_cursor().map_or(moment, |rest| rest.max(moment));
         let begun = || {
@@ -76,22 +79,22 @@ impl Reading {
             }
             (Some(wait), _) => wait,
             (None, Some(look)) if look.listens && self.turn.is_none() => {
-                return begun().or_else(|| Some(at_rest(clocks.progress + RESTED)));
+                return begun().or_else(|| Some(at_rest(rested)));
             }
             (None, _) => return begun(),
         };
         match wait {
-            Wait::Question(_) | Wait::Menu(..) | Wait::List(_) if self.known => Some(clocks.progress + ASKED),
+            Wait::Question(_) | Wait::Menu(..) | Wait::List(_) if self.known => Some(asked),
             Wait::Menu(_, row) => {
                 let rest = sight.rests_below(*row).unwrap_or_default();
-                Some((clocks.progress + ASKED).max(rest))
+                Some(asked.max(rest))
             }
-            Wait::Question(_) | Wait::List(_) => Some(at_rest(clocks.progress + ASKED)),
+            Wait::Question(_) | Wait::List(_) => Some(at_rest(asked)),
             Wait::Prompt(_) | Wait::FullScreen | Wait::Elsewhere(_) if self.turn.is_some() => None,
             // What turns meanwhile says that it waits.
-            Wait::Elsewhere(_) => Some(clocks.progress + ASKED),
-            Wait::Prompt(_) => Some(at_rest(clocks.progress + RESTED)),
-            Wait::FullScreen => Some(clocks.rest().unwrap_or_default().max(clocks.progress + RESTED)),
+            Wait::Elsewhere(_) => Some(asked),
+            Wait::Prompt(_) => Some(at_rest(rested)),
+            Wait::FullScreen => Some(clocks.rest().unwrap_or_default().max(rested)),
         }
     }
 }
@@ -172,7 +175,8 @@ impl Facts<'_> {
     }
 
     fn waits(self, now: Moment) -> bool {
-        self.reads().is_some() || self.reading.waits_from(self.sight, self.look).is_some_and(|from| now >= from)
+        self.reads().is_some()
+            || self.reading.waits_from(self.sight, self.look, self.policy).is_some_and(|from| now >= from)
     }
 
     /// What a look found that can only mean waiting.
@@ -193,7 +197,7 @@ impl Facts<'_> {
         let quiet = self.limit().map(|limit| clocks.progress + policy.warning(limit));
         let timeout = policy.timeout.map(|limit| policy.due(limit));
         let nearly = policy.timeout.map(|limit| policy.due(policy.warning(limit)));
-        let waits = self.reading.waits_from(self.sight, self.look);
+        let waits = self.reading.waits_from(self.sight, self.look, policy);
         let read = Some(clocks.progress + ASKED);
         [silent, quiet, timeout, nearly, waits, read, self.after_waiting()].into_iter().flatten()
     }

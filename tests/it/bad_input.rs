@@ -33,7 +33,10 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
         (&["--done-idle", "off"], &["--done-idle 'off'", "90s"]),
-        (&["--guard", "x"], &["--guard 'x'", "no guard is called 'x'", "cpu, net, turn, io, children, file:PATH"]),
+        (
+            &["--guard", "x"],
+            &["--guard 'x'", "no guard is called 'x'", "cpu, disk, net, turn, io, children, file:PATH"],
+        ),
         (&["--on-idle", "fly"], &["--on-idle 'fly'", "no step is called 'fly'", "warn, nudge"]),
         (&["--on-idle", "warn,stop,run:date"], &["'run:date' would never be done", "'stop' is the last step"]),
         (&["--exit-code", "foo=300"], &["--exit-code 'foo=300'", "no reason is called 'foo'", "idle_timeout"]),

@@ -87,7 +87,7 @@ fn what_contradicts_a_higher_layer_is_left_out() {
     has(&text, "quiet = false");
     let text = print(&[], "true", home.path(), &[("IDLEWATCH_NO_GUARD", "off")]);
     has(&text, "no-guard = false  # environment");
-    has(&text, "guard = [\"cpu\", \"net\", \"turn\"]");
+    has(&text, "guard = [\"cpu\", \"disk\", \"net\", \"turn\"]");
 }
 
 #[test]

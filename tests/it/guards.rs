@@ -32,6 +32,44 @@ fn who_prints_nothing_does_not_draw_and_may_work_with_less() {
 }
 
 #[test]
+fn a_tenth_of_a_core_is_work_of_one_that_stays_and_not_of_those_who_come_and_go() {
+    if !has("python3") {
+        return;
+    }
+    let stays = "import time\nfor _ in range(40):\n\
+                 \x20 t = time.process_time()\n  while time.process_time() < t + 0.02: pass\n  time.sleep(0.14)";
+    let output = Run::new(&["--idle", "2s", "--guard", "cpu", "-v"], &["python3", "-c", stays]).output();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    // The same for a shell that asks again and again: what it uses is what its processes take to start.
+    let asks = "while ! test -e /nowhere/at/all; do sleep 0.05; done";
+    let output = Run::sh(&["--idle", "2s", "--guard", "cpu", "-v"], asks).output();
+    assert_eq!(output.status.code(), Some(121), "{}", stderr(&output));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_moved_from_or_to_a_disk_speaks_for_a_silent_command_and_what_is_in_memory_does_not() {
+    // Where temporary files lie there may be no disk.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let written = || {
+        let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
+        io.lines().find_map(|line| line.strip_prefix("write_bytes: ")?.parse::<u64>().ok()).unwrap_or_default()
+    };
+    let before = written();
+    fs::write(folder.path().join("kept"), vec![b'x'; 1 << 20]).unwrap();
+    if written() < before + (1 << 20) {
+        return;
+    }
+    let writes = "for i in $(seq 30); do head -c 1000000 /dev/zero >new$i; sleep 0.2; done";
+    let reads = "while :; do cat kept >/dev/null; sleep 0.2; done";
+    for (script, code) in [(writes, 0), (reads, 121)] {
+        let output = Run::sh(&["--idle", "2s", "--guard", "disk", "-v"], script).folder(folder.path()).output();
+        assert_eq!(output.status.code(), Some(code), "{script}: {}", stderr(&output));
+        assert_eq!(stderr(&output).contains("from or to a disk"), code == 0, "{script}: {}", stderr(&output));
+    }
+}
+
+#[test]
 fn a_program_that_is_known_to_draw_busily_does_not_speak_for_itself_but_its_tools_do() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("c.toml");

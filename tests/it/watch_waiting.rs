@@ -69,6 +69,18 @@ fn a_full_screen_program_waits_unless_something_turns() {
 }
 
 #[test]
+fn who_waits_is_seen_to_wait_however_short_a_silence_is_allowed() {
+    for text in ["Welcome\r\n> ", "\x1b[?1049h\x1b[Hdef f():\r\n~\r\n~", "Continue? [y/N] "] {
+        for idle in 3..=6 {
+            let mut watched = Watched::with(|policy| policy.idle = Some(seconds(idle)));
+            watched.observes(&Observation::Attended(true)).prints(text).passes(seconds(300));
+            assert_eq!(watched.state(), State::Waiting, "{text:?}, {idle}");
+            assert_eq!(watched.signals, [], "{text:?}, {idle}");
+        }
+    }
+}
+
+#[test]
 fn a_screen_that_only_shows_the_time_of_day_is_not_stuck() {
     let mut watched = Watched::new();
     watched.prints("\x1b[?1049h").draws(seconds(300), seconds(1), |n| {

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 
 use super::super::signals::{is_there, send};
 use super::super::stat::Stat;
-use super::{Process, Work};
+use super::{Place, Process, TreeWork};
 use crate::signal::Signal;
 
 /// When a process started that /proc does not show: nobody else did then, the first ones of the kernel apart.
@@ -125,25 +125,36 @@ pub fn is_stopped(pid: i32) -> Option<bool> {
     Stat::read(pid).map(|stat| stat.state == 'T')
 }
 
-pub fn work(root: i32, terminals: &[u64]) -> Option<[Work; 2]> {
+pub fn work(root: i32, terminals: &[u64]) -> Option<TreeWork> {
     // SAFETY: sysconf takes a number and has no effect on our memory.
     let ticks_per_second =
         u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|ticks| *ticks > 0)?;
-    let mut work = [Work::default(); 2];
+    let time = |ticks| Duration::from_millis(ticks * 1000 / ticks_per_second);
+    let mut work = TreeWork::default();
     for process in descendants(root)? {
-        let group = &mut work[usize::from(!has_terminal(process.pid, terminals))];
-        // User and system time of a process and of those it has waited for.
-        let ticks = Stat::read(process.pid).map_or(0, |stat| stat.sum(14..=17));
-        group.used += Duration::from_millis(ticks * 1000 / ticks_per_second);
+        let draws = has_terminal(process.pid, terminals);
+        let group = &mut work.groups[usize::from(!draws)];
         group.held_up += held_up(process.pid).unwrap_or_default();
+        let Some(stat) = Stat::read(process.pid) else { continue };
+        // User and system time of a process and of those it has waited for.
+        group.used += time(stat.sum(14..=17));
+        if draws {
+            work.own.insert((process.pid, process.started), time(stat.sum(14..=15)));
+        }
     }
     Some(work)
 }
 
-/// How long a process could have run and did not get a core: the second field of the file, in nanoseconds.
+/// How long a process could have run and did not get a core: of its threads the one that waited longest, since one that
+/// draws may get what it needs while another, which works, does not.
 fn held_up(pid: i32) -> Option<Duration> {
-    let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
-    text.split_ascii_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    threads.filter_map(|thread| waited(&fs::read_to_string(thread.path().join("schedstat")).ok()?)).max()
+}
+
+/// The second field of a thread's `schedstat`, in nanoseconds.
+fn waited(schedstat: &str) -> Option<Duration> {
+    schedstat.split_ascii_whitespace().nth(1)?.parse().ok().map(Duration::from_nanos)
 }
 
 /// Whether a standard stream of the process is one of these terminals. Where it cannot be told, it may be.
@@ -166,22 +177,27 @@ pub fn device_of(pid: i32, fd: u64) -> std::io::Result<Option<u64>> {
 
 pub use super::traffic::received as bytes_received;
 
-pub fn bytes_moved(root: i32) -> Option<u64> {
+pub fn bytes_moved(root: i32, place: Place) -> Option<u64> {
     let family = descendants(root)?;
-    let moved: Vec<u64> = family.iter().filter_map(|process| moved(process.pid)).collect();
+    let moved: Vec<u64> = family.iter().filter_map(|process| moved(process.pid, place)).collect();
     // Denied for processes of other users; if for all of them, nothing is known.
     (!moved.is_empty()).then(|| moved.iter().sum())
 }
 
-fn moved(pid: i32) -> Option<u64> {
+fn moved(pid: i32, place: Place) -> Option<u64> {
     let io = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     let value = |name: &str| io.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
-    Some(value("rchar:")? + value("wchar:")?)
+    let [read, written] = match place {
+        Place::Anywhere => ["rchar:", "wchar:"],
+        Place::Disk => ["read_bytes:", "write_bytes:"],
+    };
+    Some(value(read)? + value(written)?)
 }
 
 #[cfg(test)]
 mod tests {
     use std::process::Command;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
 
@@ -201,6 +217,38 @@ mod tests {
         }
         shell.wait().unwrap();
         assert_eq!(descendants(root), Some(Vec::new()));
+    }
+
+    #[test]
+    fn a_thread_that_gets_no_core_is_seen_beside_one_that_needs_none() {
+        let (own, done) = (std::process::id().cast_signed(), AtomicBool::new(false));
+        let main = || waited(&fs::read_to_string(format!("/proc/{own}/schedstat")).ok()?);
+        if main().is_none() {
+            return;
+        }
+        // SAFETY: the set is plain numbers, for which zeros are a value.
+        let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: it takes nothing and has no effect on our memory.
+        let core = usize::try_from(unsafe { libc::sched_getcpu() }).unwrap();
+        // SAFETY: a core that there is fits into the set.
+        unsafe { libc::CPU_SET(core, &mut one) };
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    // SAFETY: the set outlives the call, which only reads it.
+                    unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const one) };
+                    while !done.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
+            }
+            let seen = (0..500).any(|_| {
+                std::thread::sleep(Duration::from_millis(10));
+                held_up(own) > main().map(|main| main + Duration::from_millis(100))
+            });
+            done.store(true, Ordering::Relaxed);
+            assert!(seen);
+        });
     }
 
     #[test]

@@ -97,18 +97,35 @@ pub struct Work {
     pub held_up: Duration,
 }
 
-/// The work of the descendants of `root`: of those that have a standard stream on a terminal with one of these device
-/// numbers, and of the others. None where it cannot be told.
-pub fn work(root: i32, terminals: &[u64]) -> Option<[Work; 2]> {
+/// The work of a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TreeWork {
+    /// Of those that have a standard stream on a terminal of the command's, and of the others.
+    pub groups: [Work; 2],
+    /// The processor time that each of the former has used itself, without its children's, by its id and its start.
+    pub own: HashMap<(i32, u64), Duration>,
+}
+
+/// The work of the descendants of `root`; the command's terminals have these device numbers. None where it cannot be told.
+pub fn work(root: i32, terminals: &[u64]) -> Option<TreeWork> {
     system::work(root, terminals)
 }
 
 #[cfg(target_os = "linux")]
 pub use linux::device_of;
 
-/// The bytes that the descendants of `root` have read and written. None where it cannot be told.
-pub fn bytes_moved(root: i32) -> Option<u64> {
-    system::bytes_moved(root)
+/// What the bytes were read from and written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Files, pipes, terminals, anything.
+    Anywhere,
+    /// A disk: what was in memory already, or stays there, is left out.
+    Disk,
+}
+
+/// The bytes that the descendants of `root` have read and written there. None where it cannot be told.
+pub fn bytes_moved(root: i32, place: Place) -> Option<u64> {
+    system::bytes_moved(root, place)
 }
 
 /// The bytes that each network connection of the descendants of `root` has received, by a number of its own. None where

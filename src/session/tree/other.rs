@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 
-use super::{Process, Work};
+use super::{Place, Process, TreeWork};
 use crate::signal::Signal;
 
 pub fn adopt_orphans() -> bool {
@@ -30,11 +30,11 @@ pub fn is_stopped(_pid: i32) -> Option<bool> {
     None
 }
 
-pub fn work(_root: i32, _terminals: &[u64]) -> Option<[Work; 2]> {
+pub fn work(_root: i32, _terminals: &[u64]) -> Option<TreeWork> {
     None
 }
 
-pub fn bytes_moved(_root: i32) -> Option<u64> {
+pub fn bytes_moved(_root: i32, _place: Place) -> Option<u64> {
     None
 }
 
