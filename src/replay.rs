@@ -139,6 +139,7 @@ impl<R: BufRead> Replay<R> {
                 let watched = self.moment(entry.at).since_start();
                 self.policy.timeout = self.watcher.policy().timeout;
                 self.policy.earlier += watched;
+                self.policy.warned = self.watcher.has_warned_of_timeout();
                 self.base = entry.at;
                 self.watcher = Watcher::new(self.policy.clone());
                 return Ok(());

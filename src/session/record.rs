@@ -96,10 +96,11 @@ impl Recorder {
     /// This happened: a mark for whoever plays it.
     pub fn event(&mut self, at: Moment, event: &Event) -> Option<Loss> {
         let at = self.at(at);
-        if let Event::Ended { child_code, child_signal, .. } = event {
+        if let Event::Ended { code, child_code, child_signal, .. } = event {
             let by_signal = child_signal.map(|signal| 128 + signal.number());
-            // Of one that is not known to have ended, nothing is said.
-            self.ended = child_code.map(i32::from).or(by_signal).map(|status| (at, status));
+            // Of one that is not known to have ended, or never began, ours is what the recording ends with.
+            let status = child_code.map(i32::from).or(by_signal).or(code.map(i32::from));
+            self.ended = status.map(|status| (at, status));
         }
         let (what, words) = in_words(event)?;
         self.put(&write::marker(at, &plain(&format!("{what}: {words}"))))

@@ -22,6 +22,8 @@ pub struct Time {
     pub limit: Option<Duration>,
     /// How long the earlier ones have, pauses included.
     pub earlier: Duration,
+    /// Whether one of them has said that the time is running out: in a pause nobody does.
+    pub warned: bool,
 }
 
 /// What has happened so far.

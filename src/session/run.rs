@@ -33,7 +33,7 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
     let mut relaunches = Relaunches::new(config);
     let mut argv = config.command.clone();
     let mut is_relaunch = false;
-    let mut time = Time { limit: config.policy.timeout, earlier: Duration::ZERO };
+    let mut time = Time { limit: config.policy.timeout, earlier: Duration::ZERO, warned: false };
     loop {
         let mut session = Session::start(config, argv, inherited, time, records)
             .map_err(|error| never_started(config, error, is_relaunch, records))?;
@@ -42,6 +42,7 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         let asked = session.watcher.wants_relaunch();
         // Somebody may have given it more.
         time.limit = session.watcher.policy().timeout;
+        time.warned = session.watcher.has_warned_of_timeout();
         let end = session.end(&config.exit);
         let (outcome, lasted) = (end.outcome, end.at);
         *records = end.records;
@@ -53,7 +54,7 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         time.earlier = time.earlier.saturating_add(lasted.since_start());
         if asked && matches!(outcome, Outcome::Ended(Reason::Timeout, _)) {
             // Whoever wants it started again for that wants it to have its time again.
-            time = Time { limit: config.policy.timeout, earlier: Duration::ZERO };
+            time = Time { limit: config.policy.timeout, earlier: Duration::ZERO, warned: false };
         }
         let ends = time.limit.filter(|_| config.policy.ladders.timeout_ends());
         let left = ends.map(|limit| limit.saturating_sub(time.earlier));

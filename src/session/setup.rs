@@ -34,7 +34,7 @@ use super::teller::Teller;
 use super::terminal::replace_standard_streams;
 use crate::config::{Config, Say};
 use crate::error::Error;
-use crate::watch::{Event, Moment, Policy, Size, Watcher};
+use crate::watch::{Event, Moment, Observation, Policy, Size, Watcher};
 
 /// A command that was started, and everything that was opened for it.
 struct Launched {
@@ -89,6 +89,10 @@ impl Session {
         session.teller.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
         session.report(&Event::Started { command: words, pid: session.command.child });
         session.set_attended(session.outer.has_person && in_front);
+        if !time.earlier.is_zero() {
+            // What has become due before this start is not waited for.
+            session.observe(&Observation::Elapsed);
+        }
         session.share_output();
         if let Err(why) = session.teller.records.listen() {
             session.tell(Say::Everything, Tone::Remark, &format!("no control socket: {why}"));
@@ -111,6 +115,7 @@ impl Session {
                 size: Size { cols: size.cols, rows: size.rows },
                 timeout: time.limit,
                 earlier: time.earlier,
+                warned: time.warned,
                 picture: config.report.as_ref().map(|_| LINES_ABOVE),
                 ladders: match plan.stdin {
                     Input::Pty => config.policy.ladders.clone(),

@@ -14,6 +14,8 @@ pub struct Policy {
     pub timeout: Option<Duration>,
     /// How much of that earlier starts of the command have used.
     pub earlier: Duration,
+    /// One of those has said that the time is running out.
+    pub warned: bool,
     /// How long it may print nothing at all after its start; none: any time.
     pub first_output: Option<Duration>,
     /// The share of a limit, in percent, at which to warn.
@@ -120,6 +122,7 @@ impl Default for Policy {
             idle: Some(Duration::from_mins(5)),
             timeout: None,
             earlier: Duration::ZERO,
+            warned: false,
             first_output: None,
             warn: 60,
             activity: ActivityKind::Screen,
@@ -149,11 +152,6 @@ impl Policy {
     /// When so much of its time is spent.
     pub fn due(&self, spent: Duration) -> Moment {
         Moment::START + spent.saturating_sub(self.earlier)
-    }
-
-    /// Whether an earlier start of the command has said that its time is running out.
-    pub(super) fn was_warned_earlier(&self) -> bool {
-        !self.earlier.is_zero() && self.timeout.is_some_and(|limit| self.earlier >= self.warning(limit))
     }
 
     /// How long silence may last, which is shorter for a command that has not `printed` anything, if that was asked for.

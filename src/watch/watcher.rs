@@ -44,7 +44,7 @@ impl Watcher {
     /// A watcher whose run begins at [`Moment::START`].
     pub fn new(policy: Policy) -> Self {
         let sight = Sight::new(policy.size, policy.picture);
-        let warned_of_timeout = policy.was_warned_earlier();
+        let warned_of_timeout = policy.warned;
         Self {
             policy,
             now: Moment::START,
@@ -385,6 +385,11 @@ impl Watcher {
     /// The command ended of what was done to it; what is left of its tree is ended as the policy says.
     pub fn conclude(&mut self) {
         self.ladder.conclude(self.now);
+    }
+
+    /// Whether it was said that the time is running out.
+    pub fn has_warned_of_timeout(&self) -> bool {
+        self.warned_of_timeout
     }
 
     /// Whether a step of the ladder wants the command started again.

@@ -57,6 +57,18 @@ fn the_limit_on_the_whole_holds_for_all_starts_together() {
 }
 
 #[test]
+fn that_its_time_is_running_out_is_said_also_if_it_comes_to_that_in_a_pause() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--timeout", "4s", "--warn", "10", "--relaunch", "crash", "--relaunch-delay", "2s"];
+    let script = "test -e begun && exec sleep 300; touch begun; exit 9";
+    let output = Run::sh(&options, script).folder(folder.path()).output();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(124), "{said}");
+    let warnings: Vec<&str> = said.lines().filter(|line| line.contains("of the time limit (4s) has passed")).collect();
+    assert!(matches!(*warnings, [warning] if !warning.contains("100 %")), "{said}");
+}
+
+#[test]
 fn a_start_for_which_no_time_is_left_is_not_promised() {
     let options = ["--timeout", "2s", "--relaunch", "crash", "--relaunch-delay", "30s"];
     let output = Run::sh(&options, "exit 9").output();
@@ -171,7 +183,7 @@ fn a_relaunch_that_cannot_be_started_is_recorded_too() {
     let last = events.last().unwrap();
     assert_eq!((&last["type"], &last["reason"]), (&"exit".into(), &"not_found".into()));
     assert!(folder.path().join("report.json").exists(), "{}", stderr(&output));
-    assert!(fs::read_to_string(folder.path().join("cast")).unwrap().lines().last().unwrap().contains("\"x\""));
+    assert!(fs::read_to_string(folder.path().join("cast")).unwrap().lines().last().unwrap().contains("\"x\", \"127\""));
 }
 
 #[test]
