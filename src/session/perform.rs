@@ -149,8 +149,7 @@ impl Session {
     }
 
     fn look(&mut self) {
-        let device = self.inner.pty.as_ref().and_then(Pty::device);
-        let mut look = look::look(self.command.monitor.pid, self.inner.pty.as_ref(), device);
+        let mut look = look::look(self.command.monitor.pid, self.inner.pty.as_ref(), &self.terminals());
         if self.inner.is_silenced {
             // We ourselves switched it off, so it says nothing about the command.
             look.echo = Known::Unknown;
@@ -166,6 +165,12 @@ impl Session {
         self.observe(&Observation::Looked(look));
     }
 
+    /// The device numbers of the command's terminals.
+    pub(super) fn terminals(&self) -> Vec<u64> {
+        let sides = self.flow.sources.iter().filter_map(Source::side);
+        self.inner.pty.iter().chain(sides).filter_map(Pty::device).collect()
+    }
+
     /// What guards say. Those that go by files say it later, and only if that is `awaited`.
     fn hear_guards(&mut self, awaited: bool) -> Vec<Answer> {
         let files: Vec<PathBuf> = self
@@ -177,8 +182,7 @@ impl Session {
         let unseen: Vec<Seen> =
             files.iter().filter_map(|path| self.asked.files.look(now, path, awaited).err()).collect();
         let mut answers: Vec<Answer> = unseen.into_iter().filter_map(|seen| self.saw(seen)).collect();
-        let sides = self.flow.sources.iter().filter_map(Source::side);
-        let terminals: Vec<u64> = self.inner.pty.iter().chain(sides).filter_map(Pty::device).collect();
+        let terminals = self.terminals();
         let busy = self.watcher.policy().profile.as_ref().map(|profile| profile.busy).unwrap_or_default();
         let root = self.command.monitor.pid;
         let output = (terminals.as_slice(), self.watcher.last_output());

@@ -5,7 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use super::clock::Clock;
 use super::look::{self, Usage};
-use super::pty::Pty;
 use super::{Outcome, Session, checkpoint, ending, whole_file};
 use crate::cli::ReportTo;
 use crate::config::Config;
@@ -158,10 +157,10 @@ impl Session {
     }
 
     fn sketch(&mut self, taken: Occasion) {
+        let terminals = self.terminals();
         let Some(scribe) = self.teller.records.scribe() else { return };
         let now = self.clock.now();
-        let device = self.inner.pty.as_ref().and_then(Pty::device);
-        let seen = look::processes(now, self.command.monitor.pid, device, scribe.usage.as_ref());
+        let seen = look::processes(now, self.command.monitor.pid, &terminals, scribe.usage.as_ref());
         let (processes, left_out) = seen.map_or((None, 0), |(processes, more)| (Some(processes), more));
         let picture = if taken == Occasion::End { self.watcher.last_picture() } else { self.watcher.picture() };
         let elapsed = scribe.launched + now.since_start();

@@ -349,3 +349,10 @@ fn who_polls_the_keyboard_still_does_after_it_was_stopped() {
     std::thread::sleep(std::time::Duration::from_secs(3));
     run.enter("x\n").wait_for("heard");
 }
+
+#[test]
+fn who_reads_the_terminal_of_its_errors_waits_for_a_person_too() {
+    // As `less` does. Where nobody looks on, the output, the errors and the keyboard are terminals of their own.
+    let output = with_no_input(&Run::sh(&["--idle", "1s", "--no-guard"], "echo some text; head -n 1 <&2"));
+    assert_eq!(output.status.code(), Some(123), "{}", stderr(&output));
+}

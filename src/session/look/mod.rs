@@ -29,27 +29,28 @@ use self::linux::Keyboard;
 use super::pty::Pty;
 use crate::watch::{Known, Look};
 
-/// Looks at the processes below `root` that have the terminal `pty`, whose other side has device number `device`.
-pub fn look(root: i32, pty: Option<&Pty>, device: Option<u64>) -> Look {
+/// Looks at the processes below `root` that have the terminal `pty`. It and all others that the command has for its streams
+/// have these device numbers on the other side: a pager reads from whichever of them it finds.
+pub fn look(root: i32, pty: Option<&Pty>, terminals: &[u64]) -> Look {
     let Some(pty) = pty else { return Look::default() };
     let flags = pty.settings().ok().map(|settings| settings.local_flags);
     let known = |flag| flags.map_or(Known::Unknown, |flags| if flags.contains(flag) { Known::Yes } else { Known::No });
-    let (reads_terminal, listens) = readers(root, pty.foreground(), device);
+    let (reads_terminal, listens) = readers(root, pty.foreground(), terminals);
     Look {
         reads_terminal,
         listens,
         line_mode: known(LocalFlags::ICANON),
         echo: known(LocalFlags::ECHO),
-        held_up: is_stopped(root, device),
+        held_up: is_stopped(root, pty.device()),
         ..Look::default()
     }
 }
 
 /// Whether somebody reads from the terminal, and whether somebody at least listens to it and to nobody else.
 #[cfg(target_os = "linux")]
-fn readers(root: i32, foreground: Option<i32>, device: Option<u64>) -> (Known, bool) {
-    let (Some(foreground), Some(device)) = (foreground, device) else { return (Known::Unknown, false) };
-    match linux::keyboard(root, foreground, device) {
+fn readers(root: i32, foreground: Option<i32>, terminals: &[u64]) -> (Known, bool) {
+    let (Some(foreground), false) = (foreground, terminals.is_empty()) else { return (Known::Unknown, false) };
+    match linux::keyboard(root, foreground, terminals) {
         Keyboard::Awaited => (Known::Yes, false),
         Keyboard::Heard => (Known::Unknown, true),
         Keyboard::Unknown => (Known::Unknown, false),
@@ -58,14 +59,14 @@ fn readers(root: i32, foreground: Option<i32>, device: Option<u64>) -> (Known, b
 }
 
 #[cfg(not(target_os = "linux"))]
-fn readers(_root: i32, _foreground: Option<i32>, _device: Option<u64>) -> (Known, bool) {
+fn readers(_root: i32, _foreground: Option<i32>, _terminals: &[u64]) -> (Known, bool) {
     (Known::Unknown, false)
 }
 
 /// Whether somebody has stopped the terminal's output, and a process waits for it to go on.
 #[cfg(target_os = "linux")]
 fn is_stopped(root: i32, device: Option<u64>) -> bool {
-    device.is_some_and(|device| linux::is_stopped(root, device))
+    device.is_some_and(|device| linux::is_stopped(root, &[device]))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -38,9 +38,9 @@ pub fn usage(now: Moment, root: i32) -> Option<Usage> {
     Some(Usage { at: now, ticks: ticks.collect() })
 }
 
-/// The processes below `root`, whose terminal has the device number `device`, and how busy each has been since `before`;
+/// The processes below `root`, whose terminals have these device numbers, and how busy each has been since `before`;
 /// and how many more there are.
-pub fn processes(now: Moment, root: i32, device: Option<u64>, before: Option<&Usage>) -> Option<(Vec<Process>, usize)> {
+pub fn processes(now: Moment, root: i32, terminals: &[u64], before: Option<&Usage>) -> Option<(Vec<Process>, usize)> {
     // SAFETY: sysconf takes a number and has no effect on our memory.
     let per_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|ticks| *ticks > 0)?;
     let time = |ticks: u64| Duration::from_millis(ticks.saturating_mul(1000) / per_second);
@@ -67,13 +67,13 @@ pub fn processes(now: Moment, root: i32, device: Option<u64>, before: Option<&Us
             share,
             age: uptime.unwrap_or_default().saturating_sub(time(process.started)),
             threads: usize::try_from(stat.number(20)?).ok()?,
-            doing: doing(&memory, &stat, device, &mut sockets),
+            doing: doing(&memory, &stat, terminals, &mut sockets),
         })
     });
     Some((seen.collect(), family.len().saturating_sub(MOST_PROCESSES)))
 }
 
-fn doing(memory: &Memory, stat: &Stat, device: Option<u64>, sockets: &mut Sockets) -> Vec<Doing> {
+fn doing(memory: &Memory, stat: &Stat, terminals: &[u64], sockets: &mut Sockets) -> Vec<Doing> {
     if matches!(stat.state, 'T' | 't') {
         return vec![Doing { kind: Kind::Stopped, detail: String::new() }];
     }
@@ -83,7 +83,7 @@ fn doing(memory: &Memory, stat: &Stat, device: Option<u64>, sockets: &mut Socket
         // Denied for a process of another user; gone for a thread that has just ended.
         let Ok(text) = fs::read_to_string(thread.path().join("syscall")) else { continue };
         let found = match Call::parse(&text) {
-            Some(call) => waits(memory, call, device, sockets),
+            Some(call) => waits(memory, call, terminals, sockets),
             None => vec![Doing { kind: Kind::Running, detail: String::new() }],
         };
         for doing in found {
@@ -102,13 +102,13 @@ fn doing(memory: &Memory, stat: &Stat, device: Option<u64>, sockets: &mut Socket
 }
 
 /// What a thread in this call waits for.
-fn waits(memory: &Memory, call: Call, device: Option<u64>, sockets: &mut Sockets) -> Vec<Doing> {
+fn waits(memory: &Memory, call: Call, terminals: &[u64], sockets: &mut Sockets) -> Vec<Doing> {
     let one = |kind: Kind, detail: String| vec![Doing { kind, detail }];
     let ([first, second, ..], pid) = (call.arguments, memory.pid);
     match call.number {
-        libc::SYS_read | libc::SYS_readv | libc::SYS_pread64 => vec![behind(pid, first, device, sockets)],
+        libc::SYS_read | libc::SYS_readv | libc::SYS_pread64 => vec![behind(pid, first, terminals, sockets)],
         libc::SYS_write | libc::SYS_writev | libc::SYS_pwrite64 => {
-            let Doing { kind, detail } = behind(pid, first, device, sockets);
+            let Doing { kind, detail } = behind(pid, first, terminals, sockets);
             let kind = if kind == Kind::Terminal { Kind::File } else { kind };
             let what = if detail.is_empty() { kind.name().to_owned() } else { detail };
             one(kind, format!("writing to {what}"))
@@ -119,7 +119,7 @@ fn waits(memory: &Memory, call: Call, device: Option<u64>, sockets: &mut Sockets
         | libc::SYS_sendmsg
         | libc::SYS_connect
         | libc::SYS_accept
-        | libc::SYS_accept4 => vec![behind(pid, first, device, sockets)],
+        | libc::SYS_accept4 => vec![behind(pid, first, terminals, sockets)],
         libc::SYS_wait4 | libc::SYS_waitid => {
             let child = if call.number == libc::SYS_wait4 { first } else { second };
             // A number below zero, as a process writes it, means any child or a group.
@@ -128,14 +128,14 @@ fn waits(memory: &Memory, call: Call, device: Option<u64>, sockets: &mut Sockets
         }
         libc::SYS_futex => one(Kind::Lock, String::new()),
         libc::SYS_flock | libc::SYS_fcntl => {
-            let Doing { detail, .. } = behind(pid, first, device, sockets);
+            let Doing { detail, .. } = behind(pid, first, terminals, sockets);
             one(Kind::Lock, detail)
         }
         libc::SYS_nanosleep | libc::SYS_clock_nanosleep => one(Kind::Timer, String::new()),
         libc::SYS_rt_sigsuspend | libc::SYS_rt_sigtimedwait => one(Kind::Signal, String::new()),
         #[cfg(target_arch = "x86_64")]
         libc::SYS_pause => one(Kind::Signal, String::new()),
-        number if is_multiplexed(number) => multiplexed(memory, call, device, sockets),
+        number if is_multiplexed(number) => multiplexed(memory, call, terminals, sockets),
         UNKNOWN => one(Kind::Call, String::new()),
         number => one(Kind::Call, format!("number {number}")),
     }
@@ -151,21 +151,21 @@ fn is_multiplexed(number: i64) -> bool {
 }
 
 /// Whatever comes first of several things.
-fn multiplexed(memory: &Memory, call: Call, device: Option<u64>, sockets: &mut Sockets) -> Vec<Doing> {
+fn multiplexed(memory: &Memory, call: Call, terminals: &[u64], sockets: &mut Sockets) -> Vec<Doing> {
     let Some(fds) = call.reads_from(memory) else {
         return vec![Doing { kind: Kind::Event, detail: "of what cannot be seen".to_owned() }];
     };
     if fds.is_empty() {
         return vec![Doing { kind: Kind::Timer, detail: String::new() }];
     }
-    let all: Vec<Doing> = fds.into_iter().map(|fd| behind(memory.pid, fd, device, sockets)).collect();
+    let all: Vec<Doing> = fds.into_iter().map(|fd| behind(memory.pid, fd, terminals, sockets)).collect();
     let others: Vec<Doing> = all.iter().filter(|doing| doing.kind != Kind::Event).cloned().collect();
     if others.is_empty() { vec![Doing { kind: Kind::Event, detail: String::new() }] } else { others }
 }
 
 /// What is behind a descriptor.
-fn behind(pid: i32, fd: u64, device: Option<u64>, sockets: &mut Sockets) -> Doing {
-    if device.is_some_and(|device| is_terminal(pid, fd, device)) {
+fn behind(pid: i32, fd: u64, terminals: &[u64], sockets: &mut Sockets) -> Doing {
+    if is_terminal(pid, fd, terminals) {
         return Doing { kind: Kind::Terminal, detail: String::new() };
     }
     let Ok(link) = fs::read_link(format!("/proc/{pid}/fd/{fd}")) else {
@@ -196,7 +196,7 @@ mod tests {
         let own = i32::try_from(std::process::id()).unwrap();
         let (shell_id, cat_id) = (i32::try_from(shell.id()).unwrap(), i32::try_from(cat.id()).unwrap());
         let found = loop {
-            let (all, _) = processes(Moment::START, own, None, None).unwrap();
+            let (all, _) = processes(Moment::START, own, &[], None).unwrap();
             let kind = |pid: i32| all.iter().find(|process| process.pid == pid)?.doing.first().map(|doing| doing.kind);
             let sleep = all.iter().find(|process| process.parent == shell_id).map(|process| process.pid);
             let kinds = (kind(shell_id), sleep.and_then(kind), kind(cat_id));

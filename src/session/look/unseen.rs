@@ -16,7 +16,7 @@ pub fn usage(_now: Moment, _root: i32) -> Option<Usage> {
 pub fn processes(
     _now: Moment,
     _root: i32,
-    _device: Option<u64>,
+    _terminals: &[u64],
     _before: Option<&Usage>,
 ) -> Option<(Vec<Process>, usize)> {
     None
