@@ -239,8 +239,7 @@ pub struct ReplayCli {
 #[allow(clippy::doc_markdown, reason = "the comments are the help text, and file:PATH is no address")]
 pub struct GuardArgs {
     /// What may speak for a silent command, so that it is left alone: cpu, disk, net, turn, io, children, file:PATH or
-    /// cmd:SHELL
-    /// (may be repeated)
+    /// cmd:SHELL (may be repeated)
     #[arg(long, value_name = "GUARD", default_values = ["cpu", "disk", "net", "turn"])]
     #[arg(value_parser = hinted(guard, hints::guards), hide_possible_values = true)]
     pub guard: Vec<Guard>,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::files::Mark;
-use super::tree::{self, Place, TreeWork, Work};
+use super::tree::{self, Medium, TreeWork, Work};
 use crate::watch::{Answer, Busy, Guard, Moment, span};
 
 /// The share of one core that is work, for processes that have the terminal while something is printed to it: they may be
@@ -68,11 +68,9 @@ impl Guards {
             .filter_map(|guard| {
                 let speaks = match guard {
                     Guard::Cpu => self.cpu(now, root, (terminals, printed), busy),
-                    Guard::Io => {
-                        transfer(&mut self.io, now, tree::bytes_moved(root, Place::Anywhere), "read and wrote")
-                    }
+                    Guard::Io => transfer(&mut self.io, now, tree::bytes_moved(root, Medium::Any), "read and wrote"),
                     Guard::Disk => {
-                        transfer(&mut self.disk, now, tree::bytes_moved(root, Place::Disk), "moved from or to a disk")
+                        transfer(&mut self.disk, now, tree::bytes_moved(root, Medium::Disk), "moved from or to a disk")
                     }
                     Guard::Net => self.net(now, root),
                     Guard::Children => self.children(root),
@@ -100,10 +98,11 @@ impl Guards {
         let [drawing, others] = [0, 1].map(|group| share(wall, before.groups[group], work.groups[group]));
         (*then, *before) = (now, work);
         let draws = printed.is_some_and(|printed| printed >= since);
-        let works = match busy {
-            Busy::All if draws => drawing >= BUSY_DRAWING,
-            Busy::All => drawing >= BUSY_SILENT || staying >= BUSY_STAYING,
-            Busy::Tools => false,
+        let (drawing, works) = match busy {
+            Busy::All if draws => (drawing, drawing >= BUSY_DRAWING),
+            Busy::All => (drawing, drawing >= BUSY_SILENT || staying >= BUSY_STAYING),
+            // Of whom nothing is taken for work nothing is told either.
+            Busy::Tools => (0.0, false),
         };
         (works || others >= BUSY).then(|| {
             let all = (drawing + others) * 100.0;

@@ -21,7 +21,7 @@ impl Session {
             // Given up in this very turn: what is typed now is for somebody else.
             return;
         }
-        // The same each time: one that is cleared for every key would be most of what the key costs us.
+        // The same each time: to clear one for every key would be work for nothing.
         let mut buffer = std::mem::take(&mut self.inner.buffer);
         buffer.resize(READ, 0);
         let found = terminal.read(&mut buffer);

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 
 use super::super::signals::{is_there, send};
 use super::super::stat::Stat;
-use super::{Place, Process, TreeWork};
+use super::{Medium, Process, TreeWork};
 use crate::signal::Signal;
 
 /// When a process started that /proc does not show: nobody else did then, the first ones of the kernel apart.
@@ -177,19 +177,19 @@ pub fn device_of(pid: i32, fd: u64) -> std::io::Result<Option<u64>> {
 
 pub use super::traffic::received as bytes_received;
 
-pub fn bytes_moved(root: i32, place: Place) -> Option<u64> {
+pub fn bytes_moved(root: i32, medium: Medium) -> Option<u64> {
     let family = descendants(root)?;
-    let moved: Vec<u64> = family.iter().filter_map(|process| moved(process.pid, place)).collect();
+    let moved: Vec<u64> = family.iter().filter_map(|process| moved(process.pid, medium)).collect();
     // Denied for processes of other users; if for all of them, nothing is known.
     (!moved.is_empty()).then(|| moved.iter().sum())
 }
 
-fn moved(pid: i32, place: Place) -> Option<u64> {
+fn moved(pid: i32, medium: Medium) -> Option<u64> {
     let io = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
     let value = |name: &str| io.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
-    let [read, written] = match place {
-        Place::Anywhere => ["rchar:", "wchar:"],
-        Place::Disk => ["read_bytes:", "write_bytes:"],
+    let [read, written] = match medium {
+        Medium::Any => ["rchar:", "wchar:"],
+        Medium::Disk => ["read_bytes:", "write_bytes:"],
     };
     Some(value(read)? + value(written)?)
 }

@@ -116,16 +116,16 @@ pub use linux::device_of;
 
 /// What the bytes were read from and written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Medium {
     /// Files, pipes, terminals, anything.
-    Anywhere,
+    Any,
     /// A disk: what was in memory already, or stays there, is left out.
     Disk,
 }
 
 /// The bytes that the descendants of `root` have read and written there. None where it cannot be told.
-pub fn bytes_moved(root: i32, place: Place) -> Option<u64> {
-    system::bytes_moved(root, place)
+pub fn bytes_moved(root: i32, medium: Medium) -> Option<u64> {
+    system::bytes_moved(root, medium)
 }
 
 /// The bytes that each network connection of the descendants of `root` has received, by a number of its own. None where

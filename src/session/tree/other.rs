@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 
-use super::{Place, Process, TreeWork};
+use super::{Medium, Process, TreeWork};
 use crate::signal::Signal;
 
 pub fn adopt_orphans() -> bool {
@@ -34,7 +34,7 @@ pub fn work(_root: i32, _terminals: &[u64]) -> Option<TreeWork> {
     None
 }
 
-pub fn bytes_moved(_root: i32, _place: Place) -> Option<u64> {
+pub fn bytes_moved(_root: i32, _medium: Medium) -> Option<u64> {
     None
 }
 
