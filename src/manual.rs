@@ -11,8 +11,8 @@ use crate::layers::variable;
 pub const DESCRIPTION: &str = "idlewatch runs COMMAND under a pseudo-terminal and passes everything through: bytes, keys, \
     signals, the exit status. It reads the screen the way a person would: a spinner that turns and a clock that ticks are no \
     activity, new text is. When nothing that counts has changed for --idle, it asks the guards whether the command works all \
-    the same; if none speaks for it, the command is warned of, nudged, signalled or started again, as you said, and the exit \
-    status says why.\n\nidlewatch ctl asks and steers runs that are going on, and shows earlier ones; idlewatch replay says \
+    the same; if none speaks for it, it warns, and nudges, signals or restarts the command, as you said; the exit status says \
+    why.\n\nidlewatch ctl asks and steers runs that are going on, and shows earlier ones; idlewatch replay says \
     what would have been found in a recording. Each has a page of its own.";
 
 /// The other forms of the command line, below the first.
