@@ -28,6 +28,7 @@ mod invariants;
 mod jobs;
 mod keys;
 mod killing;
+mod layout;
 mod leftovers;
 mod losses;
 mod notes;

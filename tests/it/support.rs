@@ -39,6 +39,12 @@ fn is_missing(name: &str) -> bool {
     false
 }
 
+/// The same for an example, which `cargo test` builds unless it is asked for a part; gives where it is.
+pub fn has_example(name: &str) -> Option<PathBuf> {
+    let example = Path::new(program()).with_file_name("examples").join(name);
+    (example.is_file() || is_missing(&format!("the example {name}"))).then_some(example)
+}
+
 /// The same for a module of Python's.
 pub fn has_python_module(name: &str) -> bool {
     if !has("python3") {
