@@ -41,19 +41,15 @@ pub fn all(program: &OsStr, symbols: &Symbols, calls: &mut Calls) -> Result<(), 
 
 fn into_pipe(command: &mut Command, symbols: &Symbols, calls: &mut Calls) -> Result<(), Box<dyn Error>> {
     let (mut reader, writer) = io::pipe()?;
-    let reads = thread::spawn(move || io::copy(&mut reader, &mut io::sink()));
-    let result = run(command.stdout(writer), symbols, calls);
-    // The reader reads until nobody can write.
-    command.stdout(Stdio::null());
-    let _ = reads.join();
-    result
+    thread::spawn(move || io::copy(&mut reader, &mut io::sink()));
+    run(command.stdout(writer), symbols, calls)
 }
 
 /// In the foreground of a terminal, where somebody types once it is ready.
 fn in_terminal(command: &mut Command, symbols: &Symbols, calls: &mut Calls) -> Result<(), Box<dyn Error>> {
     let pty = nix::pty::openpty(None, None)?;
     let (mut reader, mut writer) = (File::from(pty.master.try_clone()?), File::from(pty.master));
-    let types = thread::spawn(move || {
+    thread::spawn(move || {
         let (mut seen, mut buffer) = (Vec::new(), [0; 4096]);
         let mut typed = false;
         // Until nobody has the other side open.
@@ -67,11 +63,7 @@ fn in_terminal(command: &mut Command, symbols: &Symbols, calls: &mut Calls) -> R
     command.stdout(pty.slave.try_clone()?).stderr(pty.slave.try_clone()?).stdin(pty.slave);
     // SAFETY: it only makes system calls, as it must between fork and exec.
     unsafe { command.pre_exec(take_terminal) };
-    let result = run(command, symbols, calls);
-    // The same for whoever types.
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let _ = types.join();
-    result
+    run(command, symbols, calls)
 }
 
 /// Makes standard input the controlling terminal of a session of our own.
