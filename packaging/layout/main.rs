@@ -4,7 +4,7 @@
 //! cargo run --example layout -- PROGRAM > FILE
 //! ```
 //!
-//! A linker that is given this puts them side by side. A run calls one function in eight, and the others between them are
+//! A linker that is given this puts them side by side. A run calls one function in seven, and the others between them are
 //! mapped with them for nothing: that was most of the program's memory, and a sixth of the time of a short run.
 //! `packaging/archive` does it.
 
