@@ -133,7 +133,7 @@ impl Monitor {
 
     /// Lets it go on should somebody have stopped it: who means the command has to stop the command.
     pub fn keep_awake(&self) {
-        if tree::is_stopped(self.pid) {
+        if tree::is_stopped_child(self.pid) {
             let _ = send(self.pid, Signal::CONT);
         }
     }

@@ -8,6 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
 
 use super::super::signals::{is_there, send};
 use super::super::stat::Stat;
@@ -123,6 +125,12 @@ pub fn is_same(process: &Process) -> bool {
 
 pub fn is_stopped(pid: i32) -> Option<bool> {
     Stat::read(pid).map(|stat| stat.state == 'T')
+}
+
+pub fn is_stopped_child(child: i32) -> bool {
+    // Whoever is asked stays as it is.
+    let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    waitid(Id::Pid(Pid::from_raw(child)), flags).is_ok_and(|status| status != WaitStatus::StillAlive)
 }
 
 pub fn work(root: i32, terminals: &[u64]) -> Option<TreeWork> {

@@ -88,6 +88,11 @@ pub fn is_stopped(pid: i32) -> bool {
     system::is_stopped(pid).unwrap_or(true)
 }
 
+/// The same for a child of ours, which is asked more quickly.
+pub fn is_stopped_child(child: i32) -> bool {
+    system::is_stopped_child(child)
+}
+
 /// What processes have done since they began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {

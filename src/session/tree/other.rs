@@ -30,6 +30,10 @@ pub fn is_stopped(_pid: i32) -> Option<bool> {
     None
 }
 
+pub fn is_stopped_child(_pid: i32) -> bool {
+    true
+}
+
 pub fn work(_root: i32, _terminals: &[u64]) -> Option<TreeWork> {
     None
 }
