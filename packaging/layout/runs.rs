@@ -42,11 +42,12 @@ pub fn all(program: &OsStr, symbols: &Symbols, calls: &mut Calls) -> Result<(), 
 fn into_pipe(command: &mut Command, symbols: &Symbols, calls: &mut Calls) -> Result<(), Box<dyn Error>> {
     let (mut reader, writer) = io::pipe()?;
     let reads = thread::spawn(move || io::copy(&mut reader, &mut io::sink()));
-    let result = run(command.stdout(writer), symbols, calls);
+    // Whoever could not be followed to its end stands still, and ends with us: the reader is not waited for then.
+    run(command.stdout(writer), symbols, calls)?;
     // The reader reads until nobody can write.
     command.stdout(Stdio::null());
     let _ = reads.join();
-    result
+    Ok(())
 }
 
 /// In the foreground of a terminal, where somebody types once it is ready.
@@ -67,11 +68,11 @@ fn in_terminal(command: &mut Command, symbols: &Symbols, calls: &mut Calls) -> R
     command.stdout(pty.slave.try_clone()?).stderr(pty.slave.try_clone()?).stdin(pty.slave);
     // SAFETY: it only makes system calls, as it must between fork and exec.
     unsafe { command.pre_exec(take_terminal) };
-    let result = run(command, symbols, calls);
     // The same for whoever types.
+    run(command, symbols, calls)?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let _ = types.join();
-    result
+    Ok(())
 }
 
 /// Makes standard input the controlling terminal of a session of our own.
