@@ -192,6 +192,11 @@ impl Modes {
         self.now.unusual & bit(2004) != 0
     }
 
+    /// Whether keys come in the keyboard protocol's way on the screen that is shown.
+    pub fn has_keyboard(&self) -> bool {
+        self.now.keyboard_stack[self.screen()] > 0 || self.now.keyboard_flags[self.screen()]
+    }
+
     /// Whether something can be put in between without breaking a sequence or a character.
     pub fn is_between_sequences(&self) -> bool {
         let [.., before, last] = self.last;
