@@ -76,7 +76,9 @@ pub fn run(command: &mut Command, symbols: &Symbols, calls: &mut Calls) -> Resul
             // So a process that is split off begins.
             WaitStatus::Stopped(pid, Signal::SIGSTOP) if known.insert(pid) => ptrace::cont(pid, None),
             WaitStatus::Stopped(pid, signal) => ptrace::cont(pid, signal),
-            WaitStatus::Exited(pid, 1..) if pid == first => return Err(format!("a run failed: {status:?}").into()),
+            WaitStatus::Exited(pid, 1..) | WaitStatus::Signaled(pid, ..) if pid == first => {
+                return Err(format!("a run failed: {status:?}").into());
+            }
             _ => Ok(()),
         };
         // Whoever was killed meanwhile needs nothing.

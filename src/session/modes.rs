@@ -4,6 +4,7 @@
 //! prompt, no cursor, the alternate screen. Exactly what was left on is undone, nothing else.
 
 mod csi;
+mod osc;
 mod places;
 
 use std::fmt::Write;
@@ -11,7 +12,8 @@ use std::fmt::Write;
 use memchr::{memchr2, memchr3};
 
 use self::csi::Csi;
-use self::places::{is_odd, last_reset, whole};
+use self::osc::Osc;
+use self::places::{begin_of, is_odd, last_reset, whole};
 use crate::scan;
 
 /// Private modes that matter to whoever uses the terminal next, with their usual state.
@@ -34,10 +36,18 @@ const PRIVATE: &[(u16, bool)] = &[
     (2004, false), // bracketed paste
     (2031, false), // colour scheme reports
     (2048, false), // resize reports
+    (69, false),   // margins at the left and the right
     (47, false),   // alternate screen, in its three forms
     (1047, false),
     (1049, false),
     (25, true), // the cursor is shown; after the alternate screen, which may have its own
+];
+
+/// Public modes that matter as much. All of them are usually off.
+const PUBLIC: &[u16] = &[
+    2,  // the keyboard is locked
+    4,  // what is typed is put in between
+    20, // a new line begins a line, and Enter sends two keys
 ];
 
 /// Follows the command's output.
@@ -46,6 +56,8 @@ pub struct Modes {
     parser: Parser,
     /// The control sequence that is being read, while one is.
     csi: Csi,
+    /// The text that is being read, while one is.
+    osc: Osc,
     now: State,
     /// What XTSAVE has put aside.
     saved: State,
@@ -58,6 +70,10 @@ pub struct Modes {
 struct State {
     /// One bit for each entry of [`PRIVATE`] that is not in its usual state.
     unusual: u32,
+    /// One bit for each entry of [`PUBLIC`] that is on.
+    public: u8,
+    /// The rows that scroll; of the last, 0 is that of the screen.
+    region: (u16, u16),
     /// Character attributes that are on, one bit for each kind.
     attributes: u16,
     /// Entries on the keyboard protocol's stack, of the main and of the alternate screen.
@@ -74,6 +90,10 @@ struct State {
     drawing: bool,
     /// G1 is in use.
     shifted: bool,
+    /// What is printed is a link.
+    link: bool,
+    /// The terminal shows a progress of its own.
+    progress: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -93,7 +113,7 @@ enum Parser {
 impl Default for Modes {
     fn default() -> Self {
         let (now, saved) = (State::default(), State::default());
-        Self { parser: Parser::Ground, csi: Csi::default(), now, saved, last: [0; 3] }
+        Self { parser: Parser::Ground, csi: Csi::default(), osc: Osc::default(), now, saved, last: [0; 3] }
     }
 }
 
@@ -124,8 +144,8 @@ impl Modes {
 
     /// Reads what is odd at this place, between sequences. Gives where it ends.
     fn read(&mut self, bytes: &[u8], at: usize) -> usize {
-        if matches!(bytes[at], b' ' | b'!') {
-            return scan::begin_of(bytes, at + 1).map_or(at + 1, |begin| self.finish(bytes, begin));
+        if !matches!(bytes[at], 0x1b | 0x0e | 0x0f) {
+            return begin_of(bytes, at + 1).map_or(at + 1, |begin| self.finish(bytes, begin));
         }
         let Some(length) = whole(&bytes[at..]) else { return self.finish(bytes, at) };
         let (body, last) = (&bytes[at + 2..at + length - 1], bytes[at + length - 1]);
@@ -146,7 +166,9 @@ impl Modes {
             if self.parser == Parser::Text {
                 // A picture or a clipboard can be megabytes of nothing that matters.
                 let end = bytes[at..].iter().position(|byte| matches!(byte, 0x1b | 0x07 | 0x18 | 0x1a));
-                at += end.unwrap_or(bytes.len() - at);
+                let end = end.map_or(bytes.len(), |end| at + end);
+                self.osc.take(&bytes[at..end]);
+                at = end;
                 if at == bytes.len() {
                     break;
                 }
@@ -170,6 +192,11 @@ impl Modes {
         self.now.unusual & bit(2004) != 0
     }
 
+    /// Whether keys come in the keyboard protocol's way on the screen that is shown.
+    pub fn has_keyboard(&self) -> bool {
+        self.now.keyboard_stack[self.screen()] > 0 || self.now.keyboard_flags[self.screen()]
+    }
+
     /// Whether something can be put in between without breaking a sequence or a character.
     pub fn is_between_sequences(&self) -> bool {
         let [.., before, last] = self.last;
@@ -185,8 +212,8 @@ impl Modes {
         std::mem::take(&mut self.parser) != Parser::Ground
     }
 
-    /// What has to be written to undo what was left on; nothing if nothing was.
-    pub fn undo(&self) -> Vec<u8> {
+    /// What has to be written to undo what was left on, on a screen of so many rows; nothing if nothing was.
+    pub fn undo(&self, rows: usize) -> Vec<u8> {
         let (state, mut text) = (&self.now, String::new());
         if state.unusual & bit(2026) != 0 {
             text.push_str("\x1b[?2026l");
@@ -205,7 +232,18 @@ impl Modes {
                 let _ = write!(text, "\x1b[?{mode}{}", if *usual { 'h' } else { 'l' });
             }
         }
+        for (index, mode) in PUBLIC.iter().enumerate() {
+            if state.public & (1 << index) != 0 {
+                let _ = write!(text, "\x1b[{mode}l");
+            }
+        }
+        let (top, bottom) = state.region;
+        let all = top <= 1 && (bottom == 0 || usize::from(bottom) >= rows);
         for (left, undo) in [
+            // That moves the cursor, so its place is kept meanwhile.
+            (!all, "\x1b7\x1b[r\x1b8"),
+            (state.link, "\x1b]8;;\x1b\\"),
+            (state.progress, "\x1b]9;4;0\x1b\\"),
             (state.modify_keys, "\x1b[>4m"),
             (state.keypad, "\x1b>"),
             (state.shape, "\x1b[0 q"),
@@ -238,7 +276,11 @@ impl Modes {
     fn step(&mut self, byte: u8) {
         self.parser = match (self.parser, byte) {
             (Parser::Text, 0x1b) => Parser::TextEscape,
-            (Parser::Text, 0x07 | 0x18 | 0x1a) | (Parser::TextEscape, b'\\') => Parser::Ground,
+            (Parser::Text, 0x07) | (Parser::TextEscape, b'\\') => {
+                self.understand_text();
+                Parser::Ground
+            }
+            (Parser::Text, 0x18 | 0x1a) => Parser::Ground,
             (Parser::Text, _) => Parser::Text,
             (_, 0x1b) => Parser::Escape,
             // Like any control character, also in the middle of a sequence.
@@ -274,7 +316,10 @@ impl Modes {
                 self.csi = Csi::default();
                 Parser::Csi
             }
-            b']' | b'P' | b'_' | b'^' | b'X' => Parser::Text,
+            b']' | b'P' | b'_' | b'^' | b'X' => {
+                self.osc = if byte == b']' { Osc::Begin } else { Osc::Other };
+                Parser::Text
+            }
             0x20..=0x2f => Parser::Intermediate(byte),
             b'c' => {
                 self.now = State::default();
@@ -289,6 +334,15 @@ impl Modes {
         }
     }
 
+    /// A text is here from beginning to end.
+    fn understand_text(&mut self) {
+        match std::mem::take(&mut self.osc) {
+            Osc::Link(on) => self.now.link = on,
+            Osc::Progress(on) => self.now.progress = on,
+            _ => {}
+        }
+    }
+
     fn apply(&mut self, csi: &Csi, last: u8) {
         let first = csi.parameters().first().copied().unwrap_or(0);
         let screen = self.screen();
@@ -297,6 +351,14 @@ impl Modes {
             (b'?', 0, b'h' | b'l') => csi.parameters().iter().for_each(|mode| state.set(*mode, last == b'h')),
             (b'?', 0, b's') => csi.parameters().iter().for_each(|mode| self.saved.copy(*mode, *state)),
             (b'?', 0, b'r') => csi.parameters().iter().for_each(|mode| state.copy(*mode, self.saved)),
+            (0, 0, b'h' | b'l') => csi.parameters().iter().for_each(|mode| state.set_public(*mode, last == b'h')),
+            (0, 0, b'r') => {
+                let bottom = csi.parameters().get(1).copied().unwrap_or(0);
+                // Nothing can scroll in less than two rows.
+                if bottom == 0 || first.max(1) < bottom {
+                    state.region = (first, bottom);
+                }
+            }
             (b'>', 0, b'u') => {
                 state.keyboard_stack[screen] = state.keyboard_stack[screen].saturating_add(1);
             }
@@ -327,7 +389,8 @@ impl Modes {
                     let usual = PRIVATE.iter().any(|(known, usual)| *known == mode && *usual);
                     state.set(mode, usual);
                 }
-                (state.attributes, state.keypad) = (0, false);
+                state.set_public(4, false);
+                (state.region, state.attributes, state.keypad) = ((0, 0), 0, false);
                 (state.drawing, state.shifted) = (false, false);
             }
             _ => {}
@@ -337,6 +400,10 @@ impl Modes {
 
 impl State {
     fn set(&mut self, mode: u16, on: bool) {
+        if mode == 66 {
+            // The keypad's other name.
+            self.keypad = on;
+        }
         let usual = PRIVATE.iter().any(|(known, usual)| *known == mode && *usual);
         if on == usual {
             self.unusual &= !bit(mode);
@@ -348,6 +415,11 @@ impl State {
             self.unusual &= !(bit(47) | bit(1047) | bit(1049));
             (self.keyboard_stack[1], self.keyboard_flags[1]) = (0, false);
         }
+    }
+
+    fn set_public(&mut self, mode: u16, on: bool) {
+        let bit = PUBLIC.iter().position(|known| *known == mode).map_or(0, |index| 1 << index);
+        self.public = if on { self.public | bit } else { self.public & !bit };
     }
 
     fn copy(&mut self, mode: u16, from: Self) {

@@ -21,6 +21,9 @@ const SETTLES: Duration = Duration::from_millis(500);
 /// Whatever a program has set that would change where our text goes, or how it looks: scroll region, origin, insert
 /// mode, wrapping, line drawing, colours. What was set is set again with the picture.
 const PLAIN: &str = "\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x1b(B\x0f\x1b[m";
+/// The keyboard protocol put aside, and back.
+const KEYS_AS_THEY_ARE: &[u8] = b"\x1b[>0u";
+const KEYS_AS_BEFORE: &[u8] = b"\x1b[<1u";
 /// How much of what a full-screen program has drawn is kept to repaint it.
 const MOST_KEPT: usize = 1024 * 1024;
 /// How many characters a picture may have that are only counted.
@@ -34,6 +37,8 @@ pub struct Prompt {
     opened: Moment,
     /// The command has the alternate screen itself.
     over_drawing: bool,
+    /// Keys came to the command in a way of its own, which we do not read: until it is closed they come as they are.
+    keyboard: bool,
     /// It stands on the screen; otherwise it waits until the command has finished a sequence that it is in the middle of.
     shown: bool,
 }
@@ -126,7 +131,8 @@ impl Session {
             return;
         }
         let question = format!("{}: {}", about.meaning(), plain(evidence));
-        self.prompt = Some(Prompt { question, opened: Moment::START, over_drawing: false, shown: false });
+        let opened = Moment::START;
+        self.prompt = Some(Prompt { question, opened, over_drawing: false, keyboard: false, shown: false });
         self.show_prompt();
     }
 
@@ -138,8 +144,12 @@ impl Session {
             return;
         }
         (prompt.opened, prompt.over_drawing, prompt.shown) = (now, over_drawing, true);
-        if !over_drawing {
-            self.show(b"\x1b[?1049h");
+        // A screen that is borrowed has a keyboard of its own.
+        prompt.keyboard = over_drawing && self.flow.modes.has_keyboard();
+        match (over_drawing, prompt.keyboard) {
+            (false, _) => self.show(b"\x1b[?1049h"),
+            (true, true) => self.show(KEYS_AS_THEY_ARE),
+            (true, false) => {}
         }
         self.draw_prompt("");
     }
@@ -185,6 +195,9 @@ impl Session {
 
     pub(super) fn close_prompt(&mut self) {
         let Some(prompt) = self.prompt.take().filter(Prompt::is_shown) else { return };
+        if prompt.keyboard {
+            self.show(KEYS_AS_BEFORE);
+        }
         if prompt.over_drawing {
             let (cols, rows) = self.screen_size();
             let repaint = self.drawn.as_ref().map(|drawn| drawn.repaint(cols, rows)).unwrap_or_default();
@@ -196,7 +209,11 @@ impl Session {
 
     /// Only takes the prompt away: what it covered may be what could not be painted.
     pub(super) fn uncover_screen(&mut self) {
-        if self.prompt.take().is_some_and(|prompt| prompt.is_shown() && !prompt.over_drawing) {
+        let Some(prompt) = self.prompt.take().filter(Prompt::is_shown) else { return };
+        if prompt.keyboard {
+            self.show(KEYS_AS_BEFORE);
+        }
+        if !prompt.over_drawing {
             self.show(b"\x1b[?1049l");
         }
     }

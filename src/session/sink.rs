@@ -47,6 +47,9 @@ enum How {
     Own,
     /// A socket can be asked for each call.
     Socket,
+    /// So can a pipe, by a kernel that knows how. Without that, others who write to it too may fill it between `poll` and
+    /// the write.
+    Pipe,
     /// A shared open file, written in pieces that fit once `poll` says so. Regular files never block anyway.
     Shared,
 }
@@ -75,10 +78,12 @@ impl Sink {
         }
         if kind.is_fifo() && cfg!(target_os = "linux") {
             let name = format!("/proc/self/fd/{}", file.as_raw_fd());
-            // Opening a pipe anew gives an open file of our own. It fails where /proc is not mounted.
-            if let Ok(own) = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(name) {
-                return Ok(Self::new(own.into(), How::Own));
-            }
+            // Opening a pipe anew gives an open file of our own. It fails where /proc is not mounted, and where the pipe is
+            // another user's, as after su.
+            return Ok(match OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(name) {
+                Ok(own) => Self::own(own.into()),
+                Err(_) => Self::new(file.into(), How::Pipe),
+            });
         }
         Ok(Self::new(file.into(), How::Shared))
     }
@@ -232,7 +237,7 @@ impl Sink {
                 Ok(count) => {
                     done += count;
                     // It is full, and would only say so. What is shared is written in pieces, whether it is full or not.
-                    if count < left && !matches!(self.how, How::Shared) {
+                    if count < left && !matches!(self.how, How::Shared | How::Pipe) {
                         break;
                     }
                 }
@@ -257,15 +262,40 @@ impl Sink {
                 use nix::sys::socket::{MsgFlags, send};
                 send(fd.as_raw_fd(), bytes, MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL)
             }
-            How::Shared => {
-                let mut ready = [PollFd::new(fd.as_fd(), PollFlags::POLLOUT)];
-                match poll(&mut ready, PollTimeout::ZERO)? {
-                    0 => Err(Errno::EAGAIN),
-                    // A pipe that is ready takes at least PIPE_BUF bytes without blocking.
-                    _ => nix::unistd::write(fd, &bytes[..bytes.len().min(libc::PIPE_BUF)]),
-                }
-            }
+            How::Pipe => match write_at_once(fd, bytes) {
+                Err(Errno::EOPNOTSUPP | Errno::ENOSYS | Errno::EINVAL | Errno::EPERM) => write_if_ready(fd, bytes),
+                result => result,
+            },
+            How::Shared => write_if_ready(fd, bytes),
         }
+    }
+}
+
+/// Writes what there is room for, where the kernel can be asked for that.
+#[cfg(target_os = "linux")]
+fn write_at_once(fd: &OwnedFd, bytes: &[u8]) -> nix::Result<usize> {
+    let piece = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // A pipe has no places, which is said in two words where one is too short. Not every C library knows the call.
+    let (here, flags) = (-1_isize, libc::RWF_NOWAIT);
+    // SAFETY: the piece is these bytes, which the call only reads.
+    let count =
+        unsafe { libc::syscall(libc::SYS_pwritev2, fd.as_raw_fd(), &raw const piece, 1_usize, here, here, flags) };
+    Errno::result(count).map(|count| usize::try_from(count).unwrap_or_default())
+}
+
+/// Nobody can be asked for that here.
+#[cfg(not(target_os = "linux"))]
+fn write_at_once(_: &OwnedFd, _: &[u8]) -> nix::Result<usize> {
+    Err(Errno::EOPNOTSUPP)
+}
+
+/// Writes a piece if there is room for it.
+fn write_if_ready(fd: &OwnedFd, bytes: &[u8]) -> nix::Result<usize> {
+    let mut ready = [PollFd::new(fd.as_fd(), PollFlags::POLLOUT)];
+    match poll(&mut ready, PollTimeout::ZERO)? {
+        0 => Err(Errno::EAGAIN),
+        // A pipe that is ready takes at least PIPE_BUF bytes without blocking.
+        _ => nix::unistd::write(fd, &bytes[..bytes.len().min(libc::PIPE_BUF)]),
     }
 }
 
@@ -295,6 +325,27 @@ mod tests {
         drop(sink);
         reader.read_to_end(&mut read).unwrap();
         assert!(read == bytes);
+    }
+
+    #[test]
+    fn a_pipe_that_cannot_be_opened_anew_does_not_block_either() {
+        for how in [How::Pipe, How::Shared] {
+            let (mut reader, writer) = io::pipe().unwrap();
+            let mut sink = Sink::new(writer.into(), how);
+            let bytes: Vec<u8> = (0..300_000_u32).map(|n| u8::try_from(n % 251).unwrap()).collect();
+            sink.take(&bytes);
+            assert!(sink.is_behind());
+            let mut read = Vec::new();
+            while sink.is_behind() {
+                let mut buffer = [0; 9000];
+                let count = reader.read(&mut buffer).unwrap();
+                read.extend_from_slice(&buffer[..count]);
+                sink.flush();
+            }
+            drop(sink);
+            reader.read_to_end(&mut read).unwrap();
+            assert!(read == bytes, "{how:?}");
+        }
     }
 
     #[test]

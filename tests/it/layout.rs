@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{has, has_example, program};
+use crate::support::{Run, has, has_example, program, stderr};
 
 #[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -27,4 +27,21 @@ fn a_program_that_cannot_be_looked_at_is_named() {
     let output = Command::new(layout).arg(Path::new("no-such-program")).output().expect("layout runs");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && error.starts_with("layout: no-such-program: "), "{error}");
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn a_run_that_breaks_down_is_an_error_and_is_not_waited_for() {
+    let Some(layout) = has_example("layout").filter(|_| has("nm") && has("cc")) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    // It ends well as long as it has one word, and else stops where no function begins, or is killed.
+    for (name, instruction) in [("stops", "nop; int3"), ("killed", "ud2")] {
+        let (text, made) = (folder.path().join("text.c"), folder.path().join(name));
+        let main =
+            format!("int main(int count, char **words) {{ if (count > 2) __asm__(\"{instruction}\"); return 0; }}");
+        std::fs::write(&text, main).unwrap();
+        assert!(Command::new("cc").arg(&text).arg("-o").arg(&made).status().unwrap().success());
+        let output = Run::bare(&[&layout, &made]).output();
+        assert!(!output.status.success() && stderr(&output).starts_with("layout: "), "{name}: {output:?}");
+    }
 }

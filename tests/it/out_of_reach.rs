@@ -1,10 +1,13 @@
 //! Programs that become another user, as `sudo` does: they cannot be signalled, and are not seen everywhere.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
 
-use crate::support::{Leftover, Run, has, program, stderr, until_gone};
+use crate::exhaustion::can_fail;
+use crate::support::{Leftover, Run, has, program, state, stderr, until, until_gone, without_terminal};
 
 /// A folder with idlewatch, and with a program that becomes root; both for somebody who is not.
 struct Stage(tempfile::TempDir);
@@ -145,4 +148,31 @@ fn a_guard_that_cannot_be_ended_does_not_hold_up_the_end() {
     let status = stage.run(&[], &script).output().status;
     let _left = Leftover(fs::read_to_string(&at).unwrap().trim().parse().unwrap());
     assert_eq!(status.code(), Some(3));
+}
+
+#[test]
+fn a_pipe_of_another_user_that_somebody_else_fills_does_not_hold_us_up() {
+    let Some(stage) = Stage::new().filter(|_| can_fail()) else { return };
+    // Between having found that there is room and writing.
+    let calls = ["-e", "trace=write,pwritev2", "-e", "inject=write,pwritev2:delay_enter=300000"];
+    let slow = [&["strace", "-qq", "-o", "/dev/null"], &calls[..]].concat();
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    // A place to write from that is not shared with it.
+    let name = format!("/proc/self/fd/{}", writer.as_raw_fd());
+    let mut other = fs::OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(name).unwrap();
+    let mut command = stage.run(&slow, "exec $IW -q --timeout 2s --kill-after 1s -- yes").command();
+    let mut child = without_terminal(&mut command).stdout(writer).spawn().unwrap();
+    let _group = Leftover(-i32::try_from(child.id()).unwrap());
+    reader.read_exact(&mut [0]).unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", child.id());
+    until("it stands before the next write", || {
+        let traced = fs::read_to_string(&children).unwrap().split_whitespace().next().and_then(|pid| pid.parse().ok());
+        // Before other calls it does not stand for so long.
+        (0..50).all(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            traced.and_then(state) == Some('t')
+        })
+    });
+    while other.write(&[b'x'; 4096]).is_ok() {}
+    until("it has ended", || child.try_wait().unwrap().is_some());
 }

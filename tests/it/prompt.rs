@@ -60,3 +60,23 @@ fn a_prompt_waits_for_the_end_of_a_sequence() {
     assert_eq!(status.code(), Some(119), "{text}");
     assert!(text.find("\x1b[31mred").is_some_and(|red| red < text.find("kill and abort").unwrap()), "{text:?}");
 }
+
+#[test]
+fn a_prompt_over_a_program_that_has_all_keys_as_sequences_reads_letters() {
+    for (way, on, back) in [("\\033[>8u", "\x1b[>0u", "\x1b[<1u"), ("\\033[=8u", "\x1b[>0u", "\x1b[<1u"), ("", "", "")]
+    {
+        let script = format!("stty raw -echo; printf '\\033[?1049h{way}ready'; exec sleep 300");
+        let mut run = Run::sh(&[&["-q"], &OPTIONS[..]].concat(), &script).in_terminal();
+        run.wait_for("kill and abort");
+        // What a terminal sends that was told so and not told otherwise since.
+        let sequences = run.text().rfind("8u") > run.text().rfind("\x1b[>0u");
+        let key = if sequences { "\x1b[107u" } else { "k" };
+        run.until("its end", |run| run.enter(key).has_ended());
+        let (text, status) = run.finish();
+        assert_eq!(status.code(), Some(119), "{text:?}");
+        let (_, after) = text.split_once("ready").expect("it began");
+        assert!(after.starts_with(&format!("{on}\x1b[r")), "{after:?}");
+        let (_, after) = after.split_once("is taken.\r\n").expect("the whole of it");
+        assert!(after.starts_with(&format!("{back}\x1b[r")), "{after:?}");
+    }
+}

@@ -16,6 +16,12 @@ const MODES: &[(&str, &str)] = &[
     ("\\033[1;31m", "\x1b[m"),
     ("\\033[?2026h", "\x1b[?2026l"),
     ("\\033[?1049h\\033[?25l\\033[?2004h", "\x1b[?1049l\x1b[?2004l\x1b[?25h"),
+    // As apt does for its progress bar, and cargo for that of the terminal.
+    ("\\0337\\033[0;5r\\0338", "\x1b7\x1b[r\x1b8"),
+    ("\\033]9;4;1;30\\033\\\\", "\x1b]9;4;0\x1b\\"),
+    ("\\033]8;;file:///\\033\\\\", "\x1b]8;;\x1b\\"),
+    ("\\033[4h", "\x1b[4l"),
+    ("\\033[4h\\033[3;5r\\033[0m", "\x1b[4l\x1b7\x1b[r\x1b8"),
 ];
 
 fn wait_for_end(run: &mut Running, expected: &str, what: &str) {
@@ -97,6 +103,10 @@ fn nothing_is_added_for_a_command_that_cleans_up() {
         "\\033[?2026h\\033[?2026l",
         "\\033]0;title\\007",
         "\\033[2J\\033[1;1H",
+        "\\033[2;5r\\033[4h\\033[r\\033[4l",
+        "\\033]8;;file:///\\007link\\033]8;;\\007\\033]9;4;3\\007\\033]9;4;0\\007",
+        // Programs that draw set it to the whole screen, and leave it so.
+        "\\033[1;24r",
         "plain",
     ] {
         let command = ["sh", "-c", &format!("printf '{tidy}ready'")];

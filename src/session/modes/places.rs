@@ -7,11 +7,14 @@ use memchr::memrchr;
 use crate::scan;
 
 /// Whether something here may have to be undone, or undoes it: a sequence that is not public, the end of one that shapes
-/// the cursor or resets, a shift of the character set. The attributes do not count, nor what moves, erases and writes.
+/// the cursor or resets, sets a mode or the rows that scroll, a shift of the character set. The attributes do not count, nor
+/// what moves, erases and writes.
 #[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
 pub fn is_odd(byte: u8, next: u8, third: u8) -> bool {
     let calm = (next == b'[') & scan::is_public(third);
     let end = (byte == b' ') & (next == b'q') | (byte == b'!') & (next == b'p');
+    let numbers = (byte & 0xf0 == 0x30) | (byte == b'[');
+    let end = end | numbers & ((next == b'r') | (next == b'h') | (next == b'l'));
     (byte == 0x1b) & !calm | end | (byte == 0x0e) | (byte == 0x0f)
 }
 
@@ -20,6 +23,13 @@ pub fn whole(bytes: &[u8]) -> Option<usize> {
     let body = bytes.strip_prefix(b"\x1b[")?;
     let end = body.iter().position(|byte| !matches!(byte, 0x20..=0x3f))?;
     matches!(body[end], 0x40..=0x7e).then_some(end + 3)
+}
+
+/// Where the control sequence begins that has its last byte at `last`; none if that is text. Control characters and whatever
+/// else is no part of it do not end it.
+pub fn begin_of(bytes: &[u8], last: usize) -> Option<usize> {
+    let before = bytes[..last].iter().rposition(|byte| matches!(byte, 0x40..=0x7e | 0x18 | 0x1a | 0x1b))? + 1;
+    bytes[..before].ends_with(b"\x1b[").then(|| before - 2)
 }
 
 /// How many sequences from the end are looked at for one that resets all attributes.

@@ -16,7 +16,7 @@ fn left_by(output: &str) -> String {
         }
     }
     assert_eq!(whole, bytewise, "a cut changed what was understood of {output:?}");
-    String::from_utf8(whole.undo()).unwrap()
+    String::from_utf8(whole.undo(24)).unwrap()
 }
 
 #[test]
@@ -32,6 +32,9 @@ fn a_program_that_cleans_up_leaves_nothing() {
         "\x1b[?25l\x1bc",
         "\x1b[2;10r\x1b[r\x1b(0qqq\x1b(B\x0e\x0f\x1b=\x1b>\x1b[4 q\x1b[0 q\x1b[>4;2m\x1b[>4m",
         "\x1b]0;a title with [?25l inside\x07",
+        "\x1b[1;24r\x1b[2;2r\x1b[5;2r\x1b[4h\x1b[4l\x1b[4;20h\x1b[20;4l\x1b[2;5r\x1b[1;r\x1b[?66h\x1b[?66l",
+        "\x1b[4h\x1b[2;5r\x1b[!p\x1b[1;5;9;9;1$r",
+        "\x1b]8;id=1;http://x/\x1b\\link\x1b]8;;\x1b\\\x1b]9;4;1;50\x07\x1b]9;4;0;0\x07\x1b]9;a notice\x07\x1b]8;;x\x18",
         "\x1b[?25s\x1b[?25l\x1b[?25r",
     ] {
         assert_eq!(left_by(output), "", "{output:?}");
@@ -59,7 +62,8 @@ fn what_is_skipped_makes_no_difference() {
         \x1b[31m|\x1b[1;4:3m|\x1b[39m|\x1b[m|\x1b[0m|\x1b[3;1H|\x1b[K|text|a q|2 q|\x1b[5 q|\x1b[0 q|\x1b[ q|\
         \x1b[?25l|\x1b[?25h|\x1b[1?25l|\x1b[?1049h|\x1b[?1049l|\x1b[>1u|\x1b[<u|\x1b[=3u|\x1b[>4;2m|\x1b(0|\
         \x1b(B|\x0e|\x0f|\x1b[3\x0e1m|\x1b=|\x1b>|\x1b[!p|\x1b[0!p|!p|\x1b[\x7f?25l|\x1bc|\x1b]0;a title|\x07|\x1b\\|\x1bPq|\x18|\x1b|\
-        \x1b[|\x1b[3|\x1b[?1000;1006h|\x1b[?25s|\x1b[?25r|é|\r\n|\x1b\x1b[?7l"
+        \x1b[|\x1b[3|\x1b[?1000;1006h|\x1b[?25s|\x1b[?25r|é|\r\n|\x1b\x1b[?7l|\
+        \x1b[2;5r|\x1b[r|\x1b[4h|\x1b[4;20l|3rd|[left|8h|\x1b]8;;x|\x1b]8;;|\x1b]9;4;1"
         .split('|')
         .collect();
     let mut random = 9_u64;
@@ -93,6 +97,15 @@ fn exactly_what_was_left_on_is_undone() {
         ("\x1b[>1u\x1b[?1049h\x1b[>3u", "\x1b[<1u\x1b[?1049l\x1b[<1u"),
         ("\x1b[?1049h\x1b[?25l\x1b[31m", "\x1b[?1049l\x1b[?25h\x1b[m"),
         ("\x1b[>4;2m", "\x1b[>4m"),
+        ("\x1b[0;23r", "\x1b7\x1b[r\x1b8"),
+        ("\x1b[2;24r", "\x1b7\x1b[r\x1b8"),
+        ("\x1b[?1049h\x1b[3;9r", "\x1b[?1049l\x1b7\x1b[r\x1b8"),
+        ("\x1b[4h", "\x1b[4l"),
+        ("\x1b[2;20h", "\x1b[2l\x1b[20l"),
+        ("\x1b[?69h\x1b[?66h", "\x1b[?69l\x1b>"),
+        ("\x1b]8;;http://x/\x1b\\link", "\x1b]8;;\x1b\\"),
+        ("\x1b]8;id=a:b;x\x07link", "\x1b]8;;\x1b\\"),
+        ("\x1b]9;4;3\x07", "\x1b]9;4;0\x1b\\"),
     ] {
         assert_eq!(left_by(output), undo, "{output:?}");
     }
@@ -122,5 +135,5 @@ fn a_sequence_that_was_cut_off_is_known_until_it_is_ended() {
     let mut modes = Modes::default();
     modes.follow(b"\x1b[?25l\x1b[38;5");
     assert!(modes.cut_off() && !modes.cut_off());
-    assert_eq!(modes.undo(), b"\x1b[?25h");
+    assert_eq!(modes.undo(24), b"\x1b[?25h");
 }
