@@ -1,7 +1,7 @@
 //! Times, clocks, dates and rates at the beginning of a text, in the ways programs write them.
 
 /// Names of units of time in the languages programs speak; those of three letters and more in upper and lower case.
-const UNITS: [&str; 44] = [
+const UNITS: [&str; 64] = [
     "ns",
     "us",
     "µs",
@@ -46,9 +46,29 @@ const UNITS: [&str; 44] = [
     "час",
     "分",
     "분",
+    "saniye",
+    "dakika",
+    "saat",
+    "sekund",
+    "minut",
+    "godzin",
+    "giây",
+    "phút",
+    "detik",
+    "menit",
+    "хв",
+    "ث",
+    "ثانية",
+    "ثانیه",
+    "دقيقة",
+    "دقیقه",
+    "שניות",
+    "דקות",
+    "सेकंड",
+    "मिनट",
 ];
 /// Units of scripts that put no blank after a word.
-const RUN_ON_UNITS: [&str; 7] = ["秒", "分钟", "分間", "小时", "時間", "초", "시간"];
+const RUN_ON_UNITS: [&str; 9] = ["秒", "分钟", "分間", "小时", "時間", "초", "시간", "วินาที", "นาที"];
 /// Units that are units of time only right behind their number, and those that are only apart from it.
 const SHORT_UNITS: [&str; 4] = ["m", "h", "d", "w"];
 const LONG_UNITS: [&str; 4] = ["day", "days", "week", "weeks"];
