@@ -271,6 +271,10 @@ mod tests {
         same("経過３４秒", "経過３５秒");
         same("ผ่านไป 34 วินาที", "ผ่านไป 35 วินาที");
         same("2 dakika 34 saniye, 34 giây, 34 detik", "3 dakika 35 saniye, 35 giây, 35 detik");
+        same("34 sekund, 34 sekuntia, 34 sekunder", "35 sekund, 35 sekuntia, 35 sekunder");
+        same("34 secunde, 2 minuuttia, 34 másodperc", "35 secunde, 3 minuuttia, 35 másodperc");
+        same("прошло 2 минуты 3 секунды", "прошло 3 минуты 4 секунды");
+        differ("34 sections, 34 segments", "35 sections, 35 segments");
         differ("第34章", "第35章");
         differ("第３４章", "第３５章");
         differ("٣٤ ملفا", "٣٥ ملفا");

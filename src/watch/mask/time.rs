@@ -1,7 +1,7 @@
 //! Times, clocks, dates and rates at the beginning of a text, in the ways programs write them.
 
 /// Names of units of time in the languages programs speak; those of three letters and more in upper and lower case.
-const UNITS: [&str; 64] = [
+const UNITS: [&str; 53] = [
     "ns",
     "us",
     "µs",
@@ -14,34 +14,22 @@ const UNITS: [&str; 64] = [
     "seconds",
     "min",
     "mins",
-    "minute",
-    "minutes",
     "hr",
     "hrs",
     "hour",
     "hours",
     "sek",
-    "sekunde",
-    "sekunden",
-    "minuten",
     "stunde",
     "stunden",
     "seconde",
     "secondes",
     "heure",
     "heures",
-    "segundo",
-    "segundos",
-    "minuto",
-    "minutos",
     "horas",
     "secondi",
-    "minuti",
     "с",
     "сек",
-    "секунд",
     "мин",
-    "минут",
     "ч",
     "час",
     "分",
@@ -49,8 +37,6 @@ const UNITS: [&str; 64] = [
     "saniye",
     "dakika",
     "saat",
-    "sekund",
-    "minut",
     "godzin",
     "giây",
     "phút",
@@ -66,7 +52,12 @@ const UNITS: [&str; 64] = [
     "דקות",
     "सेकंड",
     "मिनट",
+    "perc",
+    "λεπτά",
+    "δευτερόλεπτα",
 ];
+/// How such names begin in languages that bend them, in upper and lower case: `Sekunden`, `sekuntia`, `минуты`.
+const STEMS: [&str; 9] = ["sekun", "secund", "segund", "minut", "minuu", "секунд", "минут", "хвилин", "másodperc"];
 /// Units of scripts that put no blank after a word.
 const RUN_ON_UNITS: [&str; 9] = ["秒", "分钟", "分間", "小时", "時間", "초", "시간", "วินาที", "นาที"];
 /// Units that are units of time only right behind their number, and those that are only apart from it.
@@ -304,7 +295,9 @@ fn split_word(text: &str) -> (&str, &str) {
 }
 
 fn is_unit(name: &str) -> bool {
+    let begins = |stem: &&str| name.get(..stem.len()).is_some_and(|start| start.eq_ignore_ascii_case(stem));
     UNITS.iter().any(|unit| *unit == name || name.len() > 2 && unit.eq_ignore_ascii_case(name))
+        || STEMS.iter().any(begins)
 }
 
 /// The minutes and seconds in `1 h 2 m 3 s`.
