@@ -113,8 +113,8 @@ const GUARDS: [(&str, &str); 8] = [
     ),
     (
         "net",
-        "They receive something over connections that were there before: a model answers, also where an agent prints nothing \
-         meanwhile.",
+        "They receive something over TCP connections that were there before, some ten bytes a second, which is more than \
+         pings are: a model answers, also where an agent prints nothing meanwhile.",
     ),
     ("turn", "An agent's turn is in progress, and has shown something new within two minutes; see --profile."),
     ("io", "They read and write much, some hundred kilobytes a second, from wherever and to wherever."),

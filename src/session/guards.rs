@@ -31,6 +31,9 @@ const BUSY: f64 = 0.05;
 /// Bytes a second that are work. Hung agents moved at most 70 kB/s, builds and installs 750 kB/s and more. Whoever waits by
 /// starting programs again and again reads them, up to 1.2 MB/s, but from memory: of a disk nothing.
 const TRANSFER: f64 = 500_000.0;
+/// The same from or to a disk, where nothing is drawn and whoever hangs writes no more than a log: a backup that is held
+/// back, or goes to a slow disk, is slower than a build.
+const TRANSFER_DISK: f64 = 200_000.0;
 /// Bytes a second that are received and are work. `claude -p` that called a tool every five or six seconds received 228 to
 /// 394, `gemini -p` with short answers 145 to 181; one such answer in eight seconds, 726 bytes, would be 90. A server that
 /// hangs sends nothing, or pings: by their length 9 for one every five seconds, and more over TLS. That is reckoned, not
@@ -68,9 +71,13 @@ impl Guards {
             .filter_map(|guard| {
                 let speaks = match guard {
                     Guard::Cpu => self.cpu(now, root, (terminals, printed), busy),
-                    Guard::Io => transfer(&mut self.io, now, tree::bytes_moved(root, Medium::Any), "read and wrote"),
+                    Guard::Io => {
+                        let moved = tree::bytes_moved(root, Medium::Any);
+                        transfer(&mut self.io, now, moved, TRANSFER, "read and wrote")
+                    }
                     Guard::Disk => {
-                        transfer(&mut self.disk, now, tree::bytes_moved(root, Medium::Disk), "moved from or to a disk")
+                        let moved = tree::bytes_moved(root, Medium::Disk);
+                        transfer(&mut self.disk, now, moved, TRANSFER_DISK, "moved from or to a disk")
                     }
                     Guard::Net => self.net(now, root),
                     Guard::Children => self.children(root),
@@ -165,8 +172,14 @@ fn growth<K: Eq + Hash, N: Copy + Ord + Sub<Output = N> + Sum>(before: &HashMap<
     now.iter().filter_map(grown).sum()
 }
 
-/// How fast bytes were moved since the last look, in words, where that is work.
-fn transfer(last: &mut Option<(Moment, u64)>, now: Moment, moved: Option<u64>, what: &str) -> Option<String> {
+/// How fast bytes were moved since the last look, in words, where so many a second are work.
+fn transfer(
+    last: &mut Option<(Moment, u64)>,
+    now: Moment,
+    moved: Option<u64>,
+    work: f64,
+    what: &str,
+) -> Option<String> {
     let moved = moved?;
     let (then, before) = *last.get_or_insert((now, moved));
     let (wall, bytes) = (now.since(then), moved.saturating_sub(before));
@@ -176,7 +189,7 @@ fn transfer(last: &mut Option<(Moment, u64)>, now: Moment, moved: Option<u64>, w
     *last = Some((now, moved));
     #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
     let rate = bytes as f64 / wall.as_secs_f64();
-    (rate >= TRANSFER).then(|| format!("its processes {what} {:.0} KiB/s in the last {}", rate / 1024.0, span(wall)))
+    (rate >= work).then(|| format!("its processes {what} {:.0} KiB/s in the last {}", rate / 1024.0, span(wall)))
 }
 
 /// The share of a core that was used of the time in which there was one to use: on a machine with more work than cores
@@ -219,11 +232,14 @@ mod tests {
     #[test]
     fn bytes_are_work_when_there_are_many_of_them() {
         let (mut last, at) = (None, |seconds| Moment::START + Duration::from_secs(seconds));
-        let mut says = |seconds, moved| transfer(&mut last, at(seconds), Some(moved), "moved");
+        let mut says = |seconds, moved| transfer(&mut last, at(seconds), Some(moved), TRANSFER, "moved");
         assert_eq!(says(0, 7_000_000).as_deref(), Some(MEASURING));
         assert_eq!(says(10, 7_700_000), None);
         assert!(says(20, 17_700_000).unwrap().contains("moved 977 KiB/s"));
-        assert_eq!(transfer(&mut None, at(0), None, "moved"), None);
+        assert_eq!(transfer(&mut None, at(0), None, TRANSFER, "moved"), None);
+        let mut slow = Some((at(0), 0));
+        assert!(transfer(&mut slow, at(10), Some(3_000_000), TRANSFER_DISK, "moved").is_some());
+        assert_eq!(transfer(&mut slow, at(20), Some(3_700_000), TRANSFER_DISK, "moved"), None);
     }
 
     #[test]

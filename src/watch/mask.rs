@@ -2,8 +2,10 @@
 //!
 //! Percentages, sizes, counters and tokens stay: they show work.
 
+mod digits;
 mod time;
 
+use self::digits::with_ascii_digits;
 use self::time::{Time, is_uptime, take_calendar, take_labelled, take_number, take_unknown};
 
 /// What was taken out of a line.
@@ -31,6 +33,7 @@ fn stir(sum: u64, text: &str, place: usize) -> u64 {
 pub(super) fn mask(text: &str, out: &mut String) -> Taken {
     out.clear();
     let mut taken = Taken::default();
+    let text = &*with_ascii_digits(text);
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         if first.is_whitespace() {
@@ -262,7 +265,19 @@ mod tests {
         same("経過時間 2分3秒経過", "経過時間 3分4秒経過");
         same("34초 경과", "35초 경과");
         same("прошло 2 мин 3 с", "прошло 3 мин 4 с");
+        same("٩ ث جارٍ التحميل (١٢ ثانية)", "١٠ ث جارٍ التحميل (١٣ ثانية)");
+        same("۳۴ ثانیه", "۳۵ ثانیه");
+        same("०:३४ ३४ सेकंड", "०:३५ ३५ सेकंड");
+        same("経過３４秒", "経過３５秒");
+        same("ผ่านไป 34 วินาที", "ผ่านไป 35 วินาที");
+        same("2 dakika 34 saniye, 34 giây, 34 detik", "3 dakika 35 saniye, 35 giây, 35 detik");
+        same("34 sekund, 34 sekuntia, 34 sekunder", "35 sekund, 35 sekuntia, 35 sekunder");
+        same("34 secunde, 2 minuuttia, 34 másodperc", "35 secunde, 3 minuuttia, 35 másodperc");
+        same("прошло 2 минуты 3 секунды", "прошло 3 минуты 4 секунды");
+        differ("34 sections, 34 segments", "35 sections, 35 segments");
         differ("第34章", "第35章");
+        differ("第３４章", "第３５章");
+        differ("٣٤ ملفا", "٣٥ ملفا");
         differ("5 m of cable", "6 m of cable");
     }
 

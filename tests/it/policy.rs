@@ -133,6 +133,28 @@ fn a_program_that_waits_for_a_server_in_another_thread_is_not_asking() {
     assert_eq!(output.status.code(), Some(121), "{}", stderr(&output));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_takes_keys_waits_for_a_person_and_one_that_asks_another_does_not() {
+    if !has("python3") {
+        return;
+    }
+    // As a server for developers does it: whoever has come may stay connected and say nothing.
+    let script = "import select, socket, sys\n\
+                  door = socket.create_server(('127.0.0.1', 0))\n\
+                  asks = socket.create_connection(door.getsockname())\n\
+                  guest, _ = door.accept()\n\
+                  print('ready', flush=True)\n\
+                  select.select([sys.stdin, door, {'serves': guest, 'asks': asks}[sys.argv[1]]], [], [])\n\
+                  print('hello', input())";
+    let start = |how| Run::new(&["--idle", "2s"], &["python3", "-c", script, how]).in_terminal();
+    let mut run = start("serves");
+    run.wait_for("ready").wait_for("idlewatch: ");
+    run.enter("you\r").wait_for("hello you");
+    assert_eq!(run.finish().1.code(), Some(0));
+    assert_eq!(start("asks").finish().1.code(), Some(121));
+}
+
 /// Nudges a program that says back what was submitted to it, without a terminal and in one.
 fn is_nudged(command: &[&OsStr]) {
     // Long enough for the program to start, also where many others do.

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 use super::super::tree;
 use super::call::{Call, registered};
 use super::memory::Memory;
-use super::sockets::Sockets;
+use super::sockets::{Sockets, serves};
 
 /// What is found out about the keyboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ fn waits_for_keyboard(pid: i32, terminals: &[u64], sockets: &mut Sockets) -> Key
     let others = targets.contains(&Target::Other) || targets.contains(&Target::Neighbour);
     match (targets.contains(&Target::Terminal), others) {
         // A timer may be among it, so it need not be the person that it waits for.
-        (true, false) if targets.contains(&Target::ToItself) => Keyboard::Heard,
+        (true, false) if targets.contains(&Target::ToItself) || targets.contains(&Target::Guests) => Keyboard::Heard,
         (true, false) => Keyboard::Awaited,
         // An event loop has both whether it waits for the person or for a server, in one thread or in two.
         (true, true) => Keyboard::Unknown,
@@ -117,6 +117,8 @@ enum Target {
     Own,
     /// A pipe of which it has both ends, as the event loop of node has it to wake itself up.
     ToItself,
+    /// Those who come to be served: it has asked them nothing, and so waits for no answer of theirs.
+    Guests,
     /// A process of this machine, at the other end of a socket.
     Neighbour,
     /// Somebody else: a server, a pipe, another file.
@@ -131,14 +133,16 @@ fn target(pid: i32, fd: u64, terminals: &[u64], sockets: &mut Sockets) -> Target
     match link.to_string_lossy().split_once(':') {
         Some(("anon_inode", _)) => Target::Own,
         Some(("pipe", _)) if has_twice(pid, &link) => Target::ToItself,
-        Some(("socket", inode)) if !is_internet(pid, inode, sockets) => Target::Neighbour,
+        Some(("socket", inode)) => {
+            let inode = inode.trim_matches(['[', ']']).parse().ok();
+            match inode.and_then(|inode| sockets.describe(pid, inode)) {
+                Some(what) if serves(what) => Target::Guests,
+                Some(what) if !what.starts_with("unix") => Target::Other,
+                _ => Target::Neighbour,
+            }
+        }
         _ => Target::Other,
     }
-}
-
-fn is_internet(pid: i32, inode: &str, sockets: &mut Sockets) -> bool {
-    let inode = inode.trim_matches(['[', ']']).parse();
-    inode.is_ok_and(|inode| sockets.describe(pid, inode).is_some_and(|what| !what.starts_with("unix")))
 }
 
 /// Whether two descriptors of this process lead there.

@@ -1,12 +1,23 @@
 //! Who is at the other end of a socket, from the kernel's tables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// No more of a table is read: a busy server's is long, and we are not the only ones who want to run.
 const MOST: u64 = 2 * 1024 * 1024;
+
+/// The state of a socket that listens, as the tables have it.
+const LISTENS: &str = "0A";
+/// How a socket that listens is described, and one that somebody else has opened.
+const LISTENING: &str = "tcp, listening";
+const GUEST: &str = "tcp from";
+
+/// Whether what is described so is there for others to come: whoever has it serves, and waits for no answer.
+pub fn serves(what: &str) -> bool {
+    what.starts_with(LISTENING) || what.starts_with(GUEST)
+}
 
 /// The tables, read when the first socket is asked for.
 #[derive(Debug, Default)]
@@ -23,9 +34,11 @@ impl Sockets {
 
 fn read_all(pid: i32) -> HashMap<u64, String> {
     let mut known = HashMap::new();
-    for protocol in ["tcp", "tcp6", "udp", "udp6"] {
-        for line in table(pid, protocol).lines().skip(1) {
-            known.extend(internet(protocol.trim_end_matches('6'), line));
+    let tables = ["tcp", "tcp6", "udp", "udp6"].map(|protocol| (protocol, table(pid, protocol)));
+    let doors: HashSet<u16> = tables[..2].iter().flat_map(|(_, text)| text.lines().filter_map(door)).collect();
+    for (protocol, text) in &tables {
+        for line in text.lines().skip(1) {
+            known.extend(internet(protocol.trim_end_matches('6'), line, &doors));
         }
     }
     for line in table(pid, "unix").lines().skip(1) {
@@ -41,15 +54,23 @@ fn table(pid: i32, name: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// The port that somebody listens on.
+fn door(line: &str) -> Option<u16> {
+    let mut fields = line.split_ascii_whitespace();
+    let local = fields.nth(1)?;
+    (fields.nth(1)? == LISTENS).then(|| address(local).map(|local| local.port()))?
+}
+
 /// `sl local remote state tx:rx tr:tm retransmits uid timeout inode …`
-fn internet(protocol: &str, line: &str) -> Option<(u64, String)> {
+fn internet(protocol: &str, line: &str, doors: &HashSet<u16>) -> Option<(u64, String)> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     let (local, remote) = (address(fields.get(1)?)?, address(fields.get(2)?)?);
     let inode = fields.get(9)?.parse().ok()?;
     let what = match *fields.get(3)? {
-        "0A" if protocol == "tcp" => format!("tcp, listening on {local}"),
+        LISTENS if protocol == "tcp" => format!("{LISTENING} on {local}"),
         "02" => format!("tcp to {remote}, not connected yet"),
         "08" => format!("tcp to {remote}, which has closed its end"),
+        _ if protocol == "tcp" && doors.contains(&local.port()) => format!("{GUEST} {remote}"),
         _ if remote.port() == 0 => format!("{protocol} on {local}"),
         _ => format!("{protocol} to {remote}"),
     };
@@ -93,7 +114,11 @@ mod tests {
         assert_eq!(address("0000000000000000FFFF00000100007F:0050").unwrap().to_string(), "127.0.0.1:80");
         assert_eq!(address("nonsense"), None);
         let line = "  1: 0100007F:9C40 0100007F:01BB 01 00000000:00000000 00:00000000 00000000  0 0 4711 1 x";
-        assert_eq!(internet("tcp", line), Some((4711, "tcp to 127.0.0.1:443".to_owned())));
+        let doors = HashSet::from([40000]);
+        assert_eq!(internet("tcp", line, &HashSet::new()), Some((4711, "tcp to 127.0.0.1:443".to_owned())));
+        assert_eq!(internet("tcp", line, &doors), Some((4711, "tcp from 127.0.0.1:443".to_owned())));
+        assert_eq!(door(line), None);
+        assert_eq!(door(&line.replace(" 01 ", " 0A ")), Some(40000));
         let unix = "0000000000000000: 00000002 00000000 00010000 0001 01 815 /run/x.sock";
         assert_eq!(local(unix), Some((815, "unix /run/x.sock".to_owned())));
     }
@@ -103,11 +128,18 @@ mod tests {
         use std::os::fd::AsRawFd;
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let link = std::fs::read_link(format!("/proc/self/fd/{}", client.as_raw_fd())).unwrap();
-        let link = link.to_string_lossy();
-        let inode = link.trim_start_matches("socket:[").trim_end_matches(']').parse().unwrap();
+        let (guest, _) = listener.accept().unwrap();
         let pid = i32::try_from(std::process::id()).unwrap();
-        let found = Sockets::default().describe(pid, inode).map(ToOwned::to_owned);
-        assert_eq!(found, Some(format!("tcp to {}", listener.local_addr().unwrap())));
+        let described = |fd: i32| {
+            let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).unwrap();
+            let link = link.to_string_lossy();
+            let inode = link.trim_start_matches("socket:[").trim_end_matches(']').parse().unwrap();
+            Sockets::default().describe(pid, inode).map(ToOwned::to_owned).unwrap()
+        };
+        let (door, to, from) =
+            (described(listener.as_raw_fd()), described(client.as_raw_fd()), described(guest.as_raw_fd()));
+        assert_eq!(to, format!("tcp to {}", listener.local_addr().unwrap()));
+        assert_eq!(from, format!("tcp from {}", client.local_addr().unwrap()));
+        assert_eq!([door, to, from].map(|what| serves(&what)), [true, false, true]);
     }
 }

@@ -1,7 +1,7 @@
 //! Times, clocks, dates and rates at the beginning of a text, in the ways programs write them.
 
 /// Names of units of time in the languages programs speak; those of three letters and more in upper and lower case.
-const UNITS: [&str; 44] = [
+const UNITS: [&str; 53] = [
     "ns",
     "us",
     "µs",
@@ -14,41 +14,52 @@ const UNITS: [&str; 44] = [
     "seconds",
     "min",
     "mins",
-    "minute",
-    "minutes",
     "hr",
     "hrs",
     "hour",
     "hours",
     "sek",
-    "sekunde",
-    "sekunden",
-    "minuten",
     "stunde",
     "stunden",
     "seconde",
     "secondes",
     "heure",
     "heures",
-    "segundo",
-    "segundos",
-    "minuto",
-    "minutos",
     "horas",
     "secondi",
-    "minuti",
     "с",
     "сек",
-    "секунд",
     "мин",
-    "минут",
     "ч",
     "час",
     "分",
     "분",
+    "saniye",
+    "dakika",
+    "saat",
+    "godzin",
+    "giây",
+    "phút",
+    "detik",
+    "menit",
+    "хв",
+    "ث",
+    "ثانية",
+    "ثانیه",
+    "دقيقة",
+    "دقیقه",
+    "שניות",
+    "דקות",
+    "सेकंड",
+    "मिनट",
+    "perc",
+    "λεπτά",
+    "δευτερόλεπτα",
 ];
+/// How such names begin in languages that bend them, in upper and lower case: `Sekunden`, `sekuntia`, `минуты`.
+const STEMS: [&str; 9] = ["sekun", "secund", "segund", "minut", "minuu", "секунд", "минут", "хвилин", "másodperc"];
 /// Units of scripts that put no blank after a word.
-const RUN_ON_UNITS: [&str; 7] = ["秒", "分钟", "分間", "小时", "時間", "초", "시간"];
+const RUN_ON_UNITS: [&str; 9] = ["秒", "分钟", "分間", "小时", "時間", "초", "시간", "วินาที", "นาที"];
 /// Units that are units of time only right behind their number, and those that are only apart from it.
 const SHORT_UNITS: [&str; 4] = ["m", "h", "d", "w"];
 const LONG_UNITS: [&str; 4] = ["day", "days", "week", "weeks"];
@@ -284,7 +295,9 @@ fn split_word(text: &str) -> (&str, &str) {
 }
 
 fn is_unit(name: &str) -> bool {
+    let begins = |stem: &&str| name.get(..stem.len()).is_some_and(|start| start.eq_ignore_ascii_case(stem));
     UNITS.iter().any(|unit| *unit == name || name.len() > 2 && unit.eq_ignore_ascii_case(name))
+        || STEMS.iter().any(begins)
 }
 
 /// The minutes and seconds in `1 h 2 m 3 s`.
