@@ -1,5 +1,7 @@
 //! Our terminal's foreground: taken for the command, given up, or gone.
 
+use nix::sys::termios::LocalFlags;
+
 use super::link::Order;
 use super::signals::Signals;
 use super::terminal::Terminal;
@@ -28,6 +30,7 @@ impl Session {
             (&self.inner.pty, terminal.found(), std::mem::take(&mut self.outer.strange_settings))
         {
             let _ = pty.set(found);
+            self.inner.is_silenced = !found.local_flags.contains(LocalFlags::ECHO);
         }
         self.share_output();
         Signals::hold_terminal_output(false);

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use nix::sys::termios::Termios;
+use nix::sys::termios::{LocalFlags, Termios};
 use portable_pty::PtySize;
 
 use super::environment::Environment;
@@ -124,6 +124,14 @@ impl Ground {
             pty.set(settings)?;
         }
         Ok(())
+    }
+
+    /// Whether the command finds a terminal that shows what is typed.
+    pub fn echoes(&self) -> bool {
+        match &self.settings {
+            Some(settings) => settings.local_flags.contains(LocalFlags::ECHO),
+            None => !self.plan.type_stdin,
+        }
     }
 
     /// Where the command will stand.

@@ -19,7 +19,7 @@ pub(super) struct Inner {
     pub(super) reads_pty: bool,
     /// Our own standard input is to be typed.
     pub(super) type_stdin: bool,
-    /// It echoes nothing because we have seen to that.
+    /// It echoes nothing, and that is not the command's doing: we have seen to it, or ours did not echo either.
     pub(super) is_silenced: bool,
     /// What is on its way.
     pub(super) keyboard: Keyboard,

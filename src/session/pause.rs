@@ -11,12 +11,14 @@ use super::place;
 use super::pollset::PollSet;
 use super::ready::Watched;
 use super::records::Records;
+use super::serve::limits;
 use super::signals::{Signals, send};
 use crate::control::{Answer, Request, Server, TRY_AGAIN};
 use crate::exit::Reason;
 use crate::report::{Stats, say};
 use crate::signal::Signal;
-use crate::watch::{Event, Moment, State, span};
+use crate::span::milliseconds;
+use crate::watch::{Event, Moment, Policy, State, span};
 
 /// How a pause between two starts ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +31,31 @@ pub enum Paused {
     Told(Reason),
 }
 
-/// Waits this long between two starts; `lasted` is how long the last run went on. Signals and clients are heard;
-/// afterwards signals are held back again. Gives also how long it was, without the time in which we were stopped.
+/// How the run stood when its command ended.
+pub struct Standing {
+    /// How long the last start went on.
+    pub lasted: Moment,
+    /// When something that counts changed last.
+    pub active: Moment,
+    /// What it is held to; the time goes on in the pause.
+    pub policy: Policy,
+}
+
+impl Standing {
+    /// The figures, so long after that.
+    fn stats(&self, passed: Duration, records: &Records) -> Stats {
+        let since = (self.lasted + passed).since(self.active);
+        let limits = limits(&self.policy, Moment::START + passed);
+        Stats { since_activity: milliseconds(since), ..records.tally.stats(limits) }
+    }
+}
+
+/// Waits this long between two starts. Signals and clients are heard; afterwards signals are held back again. Gives
+/// also how long it was, without the time in which we were stopped.
 pub fn pause(
     length: Duration,
     heartbeat: Option<Duration>,
-    lasted: Moment,
+    standing: &Standing,
     records: &mut Records,
 ) -> io::Result<(Paused, Duration)> {
     let mut beats = 0;
@@ -88,8 +109,7 @@ pub fn pause(
             }
         }
         let passed = clock.now().since_start();
-        let left = length.saturating_sub(passed);
-        if let Some(reason) = serve_paused(left, lasted + passed, records) {
+        if let Some(reason) = serve_paused(length.saturating_sub(passed), passed, standing, records) {
             break Paused::Told(reason);
         }
     };
@@ -102,14 +122,15 @@ pub fn pause(
 
 /// Answers whatever is asked while the command is not there. Gives why it is not to be started again, if somebody
 /// says so.
-fn serve_paused(left: Duration, lasted: Moment, records: &mut Records) -> Option<Reason> {
+fn serve_paused(left: Duration, passed: Duration, standing: &Standing, records: &mut Records) -> Option<Reason> {
+    let now = standing.lasted + passed;
     let evidence = format!("it is started again in {}", span(left));
     while let Some((guest, request)) = records.control.as_mut().and_then(Server::next_request) {
         let (answer, told) = match &request {
             Request::Stats => {
                 let tasks = records.tasks();
-                let stats = Stats { evidence: evidence.clone(), tasks, ..records.tally.stats() };
-                (Answer::Stats(Clock::time_of_day(), lasted, Box::new(stats)), None)
+                let stats = Stats { evidence: evidence.clone(), tasks, ..standing.stats(passed, records) };
+                (Answer::Stats(Clock::time_of_day(), now, Box::new(stats)), None)
             }
             Request::Explain => (Answer::Explanation(format!("{}: {evidence}", State::Exited)), None),
             Request::Subscribe => (Answer::Done, None),
@@ -123,7 +144,7 @@ fn serve_paused(left: Duration, lasted: Moment, records: &mut Records) -> Option
             control.answer(guest, &request, answer);
         }
         if let Some((reason, event)) = told {
-            records.event(lasted, &event);
+            records.event(now, &event);
             return Some(reason);
         }
     }

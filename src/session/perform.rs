@@ -150,9 +150,11 @@ impl Session {
 
     fn look(&mut self) {
         let mut look = look::look(self.command.monitor.pid, self.inner.pty.as_ref(), &self.terminals());
-        if self.inner.is_silenced {
-            // We ourselves switched it off, so it says nothing about the command.
+        if self.inner.is_silenced && look.echo != Known::Yes {
+            // It was so before the command, so it says nothing about it.
             look.echo = Known::Unknown;
+        } else {
+            self.inner.is_silenced = false;
         }
         look.paste = if self.flow.modes.is_paste_bracketed() { Known::Yes } else { Known::No };
         let is_full = |source: &Source| !source.is_closed() && !self.flow.sinks[source.sink].has_room();

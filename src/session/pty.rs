@@ -4,6 +4,8 @@ use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::thread;
+use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::termios::{self, LocalFlags, OutputFlags, SetArg, Termios};
@@ -12,6 +14,9 @@ use portable_pty::{MasterPty, PtySize, native_pty_system};
 use super::terminal::adds_returns;
 use super::typeahead;
 use super::unblocked::never_block;
+
+/// How long the kernel may take to work on what was typed.
+const A_MOMENT: Duration = Duration::from_millis(5);
 
 /// Our side of a pseudo-terminal.
 pub struct Pty {
@@ -76,8 +81,11 @@ impl Pty {
         work();
         if let Some(slave) = slave {
             // What is written to a master is worked on later, by the kernel's own thread, under the settings of that
-            // time. To ask the other side whether it can read waits for that.
-            let _ = typeahead::is_ready(slave);
+            // time. To ask the other side whether it can read waits for that, unless something lies there unread: then
+            // the answer comes at once, and all that can be done is to give the thread a moment.
+            if typeahead::is_ready(slave).unwrap_or(false) {
+                thread::sleep(A_MOMENT);
+            }
         }
         if self.settings().is_ok_and(|settings| settings == silent) {
             let _ = self.set(&found);

@@ -4,7 +4,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use super::ending::ended;
-use super::pause::{Paused, pause};
+use super::pause::{Paused, Standing, pause};
 use super::records::Records;
 use super::relaunch::{Again, Relaunches, Time};
 use super::{Outcome, Session, Status, inherited};
@@ -13,7 +13,7 @@ use crate::config::{Config, Say};
 use crate::error::Error;
 use crate::exit::Reason;
 use crate::report::say;
-use crate::watch::{Event, Moment, span};
+use crate::watch::{Event, Moment, Policy, span};
 
 /// Runs the command to its end, and again where that was asked for. Gives how it ended the last time, with everything
 /// as it was before.
@@ -43,6 +43,8 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         // Somebody may have given it more.
         time.limit = session.watcher.policy().timeout;
         time.warned = session.watcher.has_warned_of_timeout();
+        let now = session.clock.now();
+        let active = now - session.watcher.since_activity(now);
         let end = session.end(&config.exit);
         let (outcome, lasted) = (end.outcome, end.at);
         *records = end.records;
@@ -66,7 +68,9 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
             return Ok(outcome);
         };
         announce(config, &again, lasted, records);
-        let (how, length) = pause(again.delay, config.heartbeat, lasted, records)
+        let policy = Policy { timeout: time.limit, earlier: time.earlier, ..config.policy.clone() };
+        let standing = Standing { lasted, active, policy };
+        let (how, length) = pause(again.delay, config.heartbeat, &standing, records)
             .map_err(|error| Error::internal(error.to_string()))?;
         let passed = lasted + length;
         time.earlier = time.earlier.saturating_add(length);

@@ -68,9 +68,8 @@ impl Session {
             since_activity: milliseconds(self.watcher.since_activity(now)),
             loop_suspicion: self.watcher.loop_suspicion(now),
             attended: self.outer.attended,
-            limits: limits(self.watcher.policy(), now),
             tasks: self.teller.records.tasks(),
-            ..self.teller.records.tally.stats()
+            ..self.teller.records.tally.stats(limits(self.watcher.policy(), now))
         }
     }
 
@@ -95,7 +94,8 @@ fn order(request: &Request) -> Option<Order> {
     }
 }
 
-fn limits(policy: &Policy, now: Moment) -> Limits {
+/// What a run is held to.
+pub(super) fn limits(policy: &Policy, now: Moment) -> Limits {
     let left = policy.timeout.map(|timeout| timeout.saturating_sub(policy.spent(now)));
     Limits {
         idle: policy.idle.map(milliseconds),

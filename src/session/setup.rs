@@ -106,6 +106,7 @@ impl Session {
     fn around(config: &Config, launched: Launched, signals: Signals, time: Time, records: &mut Records) -> Box<Self> {
         let Launched { ground, sources, sinks, files, monitor, child, group } = launched;
         let place = ground.place();
+        let is_silenced = !ground.echoes();
         let Ground { own, plan, size, .. } = ground;
         Box::new(Self {
             clock: Clock::start(),
@@ -130,7 +131,7 @@ impl Session {
                 slave: ground.slave,
                 reads_pty: plan.stdin == Input::Pty,
                 type_stdin: plan.type_stdin,
-                is_silenced: plan.type_stdin && ground.terminal.is_none(),
+                is_silenced,
                 ..Inner::default()
             },
             outer: Outer {

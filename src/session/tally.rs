@@ -59,7 +59,7 @@ impl Tally {
     }
 
     /// The figures of a run whose command is not there.
-    pub fn stats(&self) -> Stats {
+    pub fn stats(&self, limits: Limits) -> Stats {
         Stats {
             started: humantime::format_rfc3339_millis(self.started).to_string(),
             command: self.command.clone(),
@@ -72,7 +72,7 @@ impl Tally {
             since_activity: 0,
             loop_suspicion: 0,
             attended: false,
-            limits: Limits { idle: None, max_idle: None, timeout: None, timeout_left: None, warn: 100 },
+            limits,
             nudges: self.nudges,
             signals: self.signals,
             deferrals: self.deferrals,

@@ -4,7 +4,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::process::Stdio;
 
-use crate::support::{Run, fixture, has, has_python_module, node_package, stderr, without_terminal};
+use nix::sys::termios::LocalFlags;
+
+use crate::support::{Run, fixture, has, has_python_module, node_package, program, stderr, without_terminal};
 
 /// Prints a question and waits for its answer on the terminal.
 const ASKS: &str = "printf 'Name? '; read name; echo \"hello $name\"";
@@ -352,6 +354,39 @@ fn what_is_typed_where_nobody_looks_is_not_echoed_into_the_output() {
     let options = ["--idle", "300ms", "--no-guard", "--nudge", "go on", "--on-waiting", "nudge,wait:20s,stop"];
     let output = with_no_input(&Run::sh(&options, script));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "ready\ngot go on.\n", "{}", stderr(&output));
+}
+
+#[test]
+fn keys_behind_a_line_that_nobody_reads_are_not_echoed_either() {
+    let keys = "key:esc,wait:20ms,".repeat(20);
+    let ladder = format!("nudge:go on,wait:20ms,{keys}stop");
+    let options = ["--idle", "300ms", "--no-guard", "--on-idle", &ladder, "--stdin", "pty"];
+    let output = with_no_input(&Run::sh(&options, "echo ready; sleep 300"));
+    let shown = format!("{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+    assert!(shown.starts_with("ready\n") && !shown.contains("^["), "{shown}");
+}
+
+#[test]
+fn a_terminal_that_showed_nothing_before_the_command_is_no_password() {
+    let asleep = "echo ready; sleep 300";
+    let options = ["--idle", "300ms", "--no-guard", "--nudge", "go on", "--nudge-wait", "1s"];
+    let mut run =
+        Run::sh(&options, asleep).in_terminal_with(80, 24, |settings| settings.local_flags.remove(LocalFlags::ECHO));
+    run.wait_for("typed and submitted 'go on'");
+    drop(run);
+    // A run inside a run prints to a terminal that was made for output alone.
+    let inside = [program(), "--idle", "300ms", "--no-guard", "--", "sh", "-c", asleep];
+    let output = Run::new(&[], &inside).output();
+    assert_eq!(output.status.code(), Some(121), "{}", stderr(&output));
+}
+
+#[test]
+fn a_password_is_seen_where_the_terminal_showed_nothing_at_first() {
+    let script = "stty echo; echo ready; read line; stty -echo; echo again; read line";
+    let options = ["--idle", "300ms", "--explain"];
+    let mut run =
+        Run::sh(&options, script).in_terminal_with(80, 24, |settings| settings.local_flags.remove(LocalFlags::ECHO));
+    run.wait_for("waiting: ").enter("go\n").wait_for("again").wait_for("a password");
 }
 
 #[test]
