@@ -43,17 +43,3 @@ impl Symbols {
         self.0.get(&address).map_or(&[], Vec::as_slice)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn functions_are_told_from_everything_else() {
-        let lines = "main T 10 5\nalias t 10 5\ndata D 20 8\nlabel t 30 0\nundefined U\nresolver i 40 1";
-        let symbols = Symbols::parse(lines);
-        assert_eq!(symbols.addresses().collect::<Vec<_>>(), [0x10, 0x40]);
-        assert_eq!(symbols.names(0x10), ["main", "alias"]);
-        assert_eq!(symbols.names(0x20), [""; 0]);
-    }
-}
