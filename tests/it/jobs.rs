@@ -124,9 +124,11 @@ fn a_stopped_job_goes_on_in_the_background() {
 fn a_job_started_in_the_background_can_be_brought_to_the_front() {
     everywhere(|run, prefix, folder| {
         run.enter(format!("{prefix}perl works &\n"));
-        run.number("pid");
+        let pid = run.number("pid");
         prompt(run);
-        run.enter("fg\n").enter("sh prompt\n");
+        // What is typed meanwhile is given back letter by letter, between which more could be typed.
+        let job = job(pid, run.pid());
+        run.enter("fg\n").until_in_front(job);
         fs::write(folder.join("go"), "").unwrap();
         run.wait_for("has ended");
         prompt(run);
