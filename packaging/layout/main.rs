@@ -6,7 +6,7 @@
 //!
 //! A linker that is given this puts them side by side. A run calls one function in seven, and the others between them are
 //! mapped with them for nothing: that was most of the program's memory, and a sixth of the time of a short run.
-//! `packaging/archive` does it.
+//! `packaging/build` does it.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod runs;

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 use super::super::tree;
 use super::call::{Call, registered};
 use super::memory::Memory;
-use super::sockets::{Sockets, serves};
+use super::sockets::{End, Sockets};
 
 /// What is found out about the keyboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,10 +135,10 @@ fn target(pid: i32, fd: u64, terminals: &[u64], sockets: &mut Sockets) -> Target
         Some(("pipe", _)) if has_twice(pid, &link) => Target::ToItself,
         Some(("socket", inode)) => {
             let inode = inode.trim_matches(['[', ']']).parse().ok();
-            match inode.and_then(|inode| sockets.describe(pid, inode)) {
-                Some(what) if serves(what) => Target::Guests,
-                Some(what) if !what.starts_with("unix") => Target::Other,
-                _ => Target::Neighbour,
+            match inode.and_then(|inode| sockets.find(pid, inode)).map(|socket| socket.end) {
+                Some(End::Guest) => Target::Guests,
+                Some(End::Host) => Target::Other,
+                Some(End::Neighbour) | None => Target::Neighbour,
             }
         }
         _ => Target::Other,

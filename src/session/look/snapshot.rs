@@ -173,7 +173,7 @@ fn behind(pid: i32, fd: u64, terminals: &[u64], sockets: &mut Sockets) -> Doing 
     };
     let link = link.to_string_lossy();
     if let Some(inode) = link.strip_prefix("socket:[").and_then(|rest| rest.trim_end_matches(']').parse().ok()) {
-        let known = sockets.describe(pid, inode).map(ToOwned::to_owned);
+        let known = sockets.find(pid, inode).map(|socket| socket.text.clone());
         return Doing { kind: Kind::Socket, detail: known.unwrap_or_default() };
     }
     match &*link {

@@ -10,29 +10,41 @@ const MOST: u64 = 2 * 1024 * 1024;
 
 /// The state of a socket that listens, as the tables have it.
 const LISTENS: &str = "0A";
-/// How a socket that listens is described, and one that somebody else has opened.
-const LISTENING: &str = "tcp, listening";
-const GUEST: &str = "tcp from";
 
-/// Whether what is described so is there for others to come: whoever has it serves, and waits for no answer.
-pub fn serves(what: &str) -> bool {
-    what.starts_with(LISTENING) || what.starts_with(GUEST)
+/// Who is at the other end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Whoever comes to be served, now or later: it has been asked nothing, and owes no answer.
+    Guest,
+    /// Somebody on a network that was asked something.
+    Host,
+    /// A process of this machine.
+    Neighbour,
+}
+
+/// A socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Socket {
+    /// Who is at its other end.
+    pub end: End,
+    /// The same in words.
+    pub text: String,
 }
 
 /// The tables, read when the first socket is asked for.
 #[derive(Debug, Default)]
 pub struct Sockets {
-    known: Option<HashMap<u64, String>>,
+    known: Option<HashMap<u64, Socket>>,
 }
 
 impl Sockets {
     /// What is known of the socket with this inode, as the process that was asked about first sees the network.
-    pub fn describe(&mut self, pid: i32, inode: u64) -> Option<&str> {
-        self.known.get_or_insert_with(|| read_all(pid)).get(&inode).map(String::as_str)
+    pub fn find(&mut self, pid: i32, inode: u64) -> Option<&Socket> {
+        self.known.get_or_insert_with(|| read_all(pid)).get(&inode)
     }
 }
 
-fn read_all(pid: i32) -> HashMap<u64, String> {
+fn read_all(pid: i32) -> HashMap<u64, Socket> {
     let mut known = HashMap::new();
     let tables = ["tcp", "tcp6", "udp", "udp6"].map(|protocol| (protocol, table(pid, protocol)));
     let doors: HashSet<u16> = tables[..2].iter().flat_map(|(_, text)| text.lines().filter_map(door)).collect();
@@ -62,19 +74,19 @@ fn door(line: &str) -> Option<u16> {
 }
 
 /// `sl local remote state tx:rx tr:tm retransmits uid timeout inode …`
-fn internet(protocol: &str, line: &str, doors: &HashSet<u16>) -> Option<(u64, String)> {
+fn internet(protocol: &str, line: &str, doors: &HashSet<u16>) -> Option<(u64, Socket)> {
     let fields: Vec<&str> = line.split_ascii_whitespace().collect();
     let (local, remote) = (address(fields.get(1)?)?, address(fields.get(2)?)?);
     let inode = fields.get(9)?.parse().ok()?;
-    let what = match *fields.get(3)? {
-        LISTENS if protocol == "tcp" => format!("{LISTENING} on {local}"),
-        "02" => format!("tcp to {remote}, not connected yet"),
-        "08" => format!("tcp to {remote}, which has closed its end"),
-        _ if protocol == "tcp" && doors.contains(&local.port()) => format!("{GUEST} {remote}"),
-        _ if remote.port() == 0 => format!("{protocol} on {local}"),
-        _ => format!("{protocol} to {remote}"),
+    let (end, text) = match *fields.get(3)? {
+        LISTENS if protocol == "tcp" => (End::Guest, format!("tcp, listening on {local}")),
+        "02" => (End::Host, format!("tcp to {remote}, not connected yet")),
+        "08" => (End::Host, format!("tcp to {remote}, which has closed its end")),
+        _ if protocol == "tcp" && doors.contains(&local.port()) => (End::Guest, format!("tcp from {remote}")),
+        _ if remote.port() == 0 => (End::Host, format!("{protocol} on {local}")),
+        _ => (End::Host, format!("{protocol} to {remote}")),
     };
-    Some((inode, what))
+    Some((inode, Socket { end, text }))
 }
 
 /// An address as the kernel writes it: each four bytes as one number of the machine's own order.
@@ -96,10 +108,11 @@ fn address(text: &str) -> Option<SocketAddr> {
 }
 
 /// `Num: RefCount Protocol Flags Type St Inode Path`
-fn local(line: &str) -> Option<(u64, String)> {
+fn local(line: &str) -> Option<(u64, Socket)> {
     let mut fields = line.split_ascii_whitespace();
     let inode = fields.nth(6)?.parse().ok()?;
-    Some((inode, fields.next().map_or_else(|| "unix".to_owned(), |path| format!("unix {path}"))))
+    let text = fields.next().map_or_else(|| "unix".to_owned(), |path| format!("unix {path}"));
+    Some((inode, Socket { end: End::Neighbour, text }))
 }
 
 #[cfg(test)]
@@ -115,12 +128,14 @@ mod tests {
         assert_eq!(address("nonsense"), None);
         let line = "  1: 0100007F:9C40 0100007F:01BB 01 00000000:00000000 00:00000000 00000000  0 0 4711 1 x";
         let doors = HashSet::from([40000]);
-        assert_eq!(internet("tcp", line, &HashSet::new()), Some((4711, "tcp to 127.0.0.1:443".to_owned())));
-        assert_eq!(internet("tcp", line, &doors), Some((4711, "tcp from 127.0.0.1:443".to_owned())));
+        let socket = |end, text: &str| Socket { end, text: text.to_owned() };
+        let (to, from) = (socket(End::Host, "tcp to 127.0.0.1:443"), socket(End::Guest, "tcp from 127.0.0.1:443"));
+        assert_eq!(internet("tcp", line, &HashSet::new()), Some((4711, to)));
+        assert_eq!(internet("tcp", line, &doors), Some((4711, from)));
         assert_eq!(door(line), None);
         assert_eq!(door(&line.replace(" 01 ", " 0A ")), Some(40000));
         let unix = "0000000000000000: 00000002 00000000 00010000 0001 01 815 /run/x.sock";
-        assert_eq!(local(unix), Some((815, "unix /run/x.sock".to_owned())));
+        assert_eq!(local(unix), Some((815, socket(End::Neighbour, "unix /run/x.sock"))));
     }
 
     #[test]
@@ -134,12 +149,12 @@ mod tests {
             let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).unwrap();
             let link = link.to_string_lossy();
             let inode = link.trim_start_matches("socket:[").trim_end_matches(']').parse().unwrap();
-            Sockets::default().describe(pid, inode).map(ToOwned::to_owned).unwrap()
+            Sockets::default().find(pid, inode).cloned().unwrap()
         };
         let (door, to, from) =
             (described(listener.as_raw_fd()), described(client.as_raw_fd()), described(guest.as_raw_fd()));
-        assert_eq!(to, format!("tcp to {}", listener.local_addr().unwrap()));
-        assert_eq!(from, format!("tcp from {}", client.local_addr().unwrap()));
-        assert_eq!([door, to, from].map(|what| serves(&what)), [true, false, true]);
+        assert_eq!(to.text, format!("tcp to {}", listener.local_addr().unwrap()));
+        assert_eq!(from.text, format!("tcp from {}", client.local_addr().unwrap()));
+        assert_eq!([door, to, from].map(|socket| socket.end), [End::Guest, End::Host, End::Guest]);
     }
 }
