@@ -35,6 +35,7 @@ const TURNS: usize = 4;
 /// How fast output passes, and what that costs.
 pub fn bulk(peers: &[&Peer], own: &str, quick: bool) -> io::Result<Vec<Turn>> {
     let turns = if quick { 1 } else { TURNS };
+    let mut dice = DICE;
     let mut all: Vec<Turn> = vec![vec![Vec::new(); peers.len()]; turns];
     for (kind, place, speed, cost) in FLOODS {
         let size: u64 = if quick { 1 << 20 } else { 8 << 20 };
@@ -45,8 +46,8 @@ pub fn bulk(peers: &[&Peer], own: &str, quick: bool) -> io::Result<Vec<Turn>> {
             .map(|peer| Flood::start(peer, own, *kind, size, *place))
             .collect::<io::Result<Vec<Flood>>>()?;
         sleep(Duration::from_millis(300));
-        for (turn, figures) in all.iter_mut().enumerate() {
-            for which in there_and_back(peers.len(), turn) {
+        for figures in &mut all {
+            for which in shuffled(peers.len(), &mut dice) {
                 let (seconds, processor) = floods[which].slice()?;
                 let megabytes = float(size) / 1e6;
                 let value = megabytes / seconds;
@@ -63,11 +64,19 @@ pub fn bulk(peers: &[&Peer], own: &str, quick: bool) -> io::Result<Vec<Turn>> {
     Ok(all)
 }
 
-/// Everybody in turn, so that nobody always comes after the same neighbour.
-fn there_and_back(count: usize, turn: usize) -> Vec<usize> {
+/// With what the dice begin: the same orders each time.
+const DICE: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Who comes after whom, another order each turn: whoever always came after the same one, or after itself, would find the
+/// machine as that one leaves it.
+fn shuffled(count: usize, dice: &mut u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
-    if turn % 2 == 1 {
-        order.reverse();
+    for last in (1..count).rev() {
+        // Xorshift.
+        *dice ^= *dice << 13;
+        *dice ^= *dice >> 7;
+        *dice ^= *dice << 17;
+        order.swap(last, usize::try_from(*dice % (last as u64 + 1)).unwrap_or(last));
     }
     order
 }
@@ -115,6 +124,10 @@ fn text_of(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
+/// Whoever types fast needs longer. What a wrapper still does about the last key is over by then, for nobody's next one to
+/// fall into it.
+const BETWEEN_KEYS: Duration = Duration::from_millis(12);
+
 /// How long a key takes to come back.
 pub fn latency(peers: &[&Peer], own: &str, quick: bool) -> io::Result<Vec<Turn>> {
     let mut all = Vec::new();
@@ -127,10 +140,10 @@ pub fn latency(peers: &[&Peer], own: &str, quick: bool) -> io::Result<Vec<Turn>>
         running.drain_for(Duration::from_millis(200));
         all.push(running);
     }
-    let mut times: Vec<Vec<f64>> = vec![Vec::new(); peers.len()];
-    for turn in 0..if quick { 50 } else { 400 } {
-        for which in there_and_back(peers.len(), turn) {
-            sleep(Duration::from_micros(1500));
+    let (mut times, mut dice): (Vec<Vec<f64>>, _) = (vec![Vec::new(); peers.len()], DICE);
+    for _ in 0..if quick { 20 } else { 150 } {
+        for which in shuffled(peers.len(), &mut dice) {
+            sleep(BETWEEN_KEYS);
             let mut buffer = [0; 64];
             let begun = Instant::now();
             all[which].type_in(b"x")?;

@@ -20,6 +20,9 @@ const DRAWN: &str = r#"echo ready; read line
 for frame in 1 2 3 4 5; do printf '\r\033[K\033[32m%s\033[0m' "$frame"; sleep 0.2; done
 sleep 3.5; seq 20000"#;
 
+/// What is typed once something is shown: a letter at a time, and the end of the line.
+const TYPED: &[(&[u8], &[u8])] = &[(b"ready", b"a"), (b"a", b"b"), (b"b", b"\r")];
+
 /// All of them. The shortest comes first: what it needs lies closest together.
 pub fn all(program: &OsStr, symbols: &Symbols, calls: &mut Calls) -> Result<(), Box<dyn Error>> {
     let home = tempfile::tempdir()?;
@@ -51,12 +54,15 @@ fn in_terminal(command: &mut Command, symbols: &Symbols, calls: &mut Calls) -> R
     let (mut reader, mut writer) = (File::from(pty.master.try_clone()?), File::from(pty.master));
     thread::spawn(move || {
         let (mut seen, mut buffer) = (Vec::new(), [0; 4096]);
-        let mut typed = false;
+        let mut typing = TYPED.iter().peekable();
         // Until nobody has the other side open.
         while let Ok(count @ 1..) = reader.read(&mut buffer) {
             seen.extend_from_slice(&buffer[..count]);
-            if !typed && seen.windows(5).any(|word| word == b"ready") {
-                typed = writer.write_all(b"abc\r").is_ok();
+            let shown = |word: &[u8]| seen.windows(word.len()).any(|there| there == word);
+            if let Some((_, keys)) = typing.next_if(|(word, _)| shown(word)) {
+                seen.clear();
+                // Whoever has left reads nothing.
+                let _ = writer.write_all(keys);
             }
         }
     });
