@@ -50,6 +50,11 @@ impl Alarm {
         self.rings.get().map(|_| timer.as_fd())
     }
 
+    /// What will be ready when it rings as it is set, if it is.
+    pub fn as_it_is(&self) -> Option<BorrowedFd<'_>> {
+        self.rings.get().and(self.timer.as_ref()).map(Timer::as_fd)
+    }
+
     /// It was ready.
     pub fn rang(&self) {
         self.rings.set(None);

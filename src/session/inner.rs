@@ -27,6 +27,8 @@ pub(super) struct Inner {
     pub(super) literal: bool,
     /// Where keys are read to.
     pub(super) buffer: Vec<u8>,
+    /// How much was read there just now, or why nothing was, where that is still to be thought of.
+    pub(super) read: Option<nix::Result<usize>>,
     /// Keys that were passed on and not looked at yet.
     pub(super) typed: Vec<u8>,
     /// When the last of them was.

@@ -8,12 +8,13 @@
 //!  screen   ◄── Sink ◄────── pty, pipes ◄── command         (one poll)        (its session, its parent)
 //! ```
 //!
-//! A `Session` holds the parts, each in a file of its own: `command`, its terminal (`inner`) and ours (`outer`), what it
-//! prints (`flow`), who is asked about it (`asked`) and told of it (`teller`), and how it ends (`fate`). What is done with
-//! them is in files that say what: `setup` begins, `ready` waits, `passing` and `typing` relay, `perform` does what the
-//! watcher says, `front` and `job` follow the shell, `serve` answers clients, `ending` puts everything back, with `readers`
-//! and `restoring`; `run` and `relaunch` start the command again. `look` sees what its processes wait for, `guards` what
-//! they do, and `tree` signals all of them. What is said to the person goes through `notes`.
+//! A `Session` holds the parts, each in a file of its own: `command`, its terminal (`inner`) and ours (`outer`), what
+//! it prints (`flow`), who is asked about it (`asked`) and told of it (`teller`), and how it ends (`fate`). What is
+//! done with them is in files that say what: `setup` begins, `ready` waits, `passing` and `typing` relay, `echo` brings
+//! the one after the other without delay, `perform` does what the watcher says, `front` and `job` follow the shell,
+//! `serve` answers clients, `ending` puts everything back, with `readers` and `restoring`; `run` and `relaunch` start
+//! the command again. `look` sees what its processes wait for, `guards` what they do, and `tree` signals all of them.
+//! What is said to the person goes through `notes`.
 
 mod alarm;
 mod asked;
@@ -22,6 +23,7 @@ mod checkpoint;
 mod clock;
 mod command;
 mod dismissal;
+mod echo;
 mod ending;
 mod environment;
 mod events;
@@ -116,7 +118,7 @@ use self::notes::Tone;
 use self::outer::Outer;
 use self::place::Place;
 use self::prompt::{Drawn, Prompt};
-use self::ready::Watched;
+use self::ready::{Ready, Watched};
 use self::relay::Source;
 use self::signals::Origin;
 use self::teller::Teller;
@@ -202,20 +204,21 @@ impl Session {
             self.gaps.wait_begins();
             let ready =
                 self.wait([wake, unseen, busy, back].into_iter().flatten().min().map(|moment| moment.since(now)));
-            self.gaps.wait_ends();
-            self.leave_out_stop();
-            let awake = self.clock.now();
-            self.notice_gaps(wake);
-            self.notice_front();
-            if !ready.iter().any(|(what, _)| what.is_relayed()) {
-                if unseen.is_none() {
-                    self.flow.sinks.iter_mut().for_each(Sink::pause);
+            let awake = self.woke_up(wake);
+            match ready {
+                Ready::Letters => self.follow_letters(wake),
+                Ready::These(ready) => {
+                    if !ready.iter().any(|(what, _)| what.is_relayed()) {
+                        if unseen.is_none() {
+                            self.flow.sinks.iter_mut().for_each(Sink::pause);
+                        }
+                        self.flow.sinks.iter_mut().for_each(Sink::release_return);
+                        self.understand();
+                    }
+                    for (what, events) in ready {
+                        self.attend(what, events);
+                    }
                 }
-                self.flow.sinks.iter_mut().for_each(Sink::release_return);
-                self.understand();
-            }
-            for (what, events) in ready {
-                self.attend(what, events);
             }
             let now = self.clock.now();
             let due = wake.is_some_and(|wake| now >= wake);
@@ -225,8 +228,7 @@ impl Session {
             if due {
                 self.keep_deadlines(now);
             }
-            // Should somebody stop us, it is since then at most: in the next wait, or before we come to it.
-            self.gaps.alive = awake.min(self.clock.now());
+            self.ran_at(awake);
             // After everything else: whoever asks waits for the relay, never the other way round.
             if let Some(control) = &mut self.teller.records.control {
                 control.wake();
@@ -256,6 +258,22 @@ impl Session {
         if self.watcher.deadline().is_some_and(|deadline| now >= deadline) {
             self.observe(&Observation::Elapsed);
         }
+    }
+
+    /// A wait is over that was to end at `wake`. Says since when.
+    fn woke_up(&mut self, wake: Option<Moment>) -> Moment {
+        self.gaps.wait_ends();
+        self.leave_out_stop();
+        let awake = self.clock.now();
+        self.notice_gaps(wake);
+        self.notice_front();
+        awake
+    }
+
+    /// We ran at this moment. Should somebody stop us, it is since then at most: in the next wait, or before we come to it.
+    fn ran_at(&mut self, awake: Moment) {
+        // The clock may have been put back since.
+        self.gaps.alive = awake.min(self.clock.now());
     }
 
     fn notice_gaps(&mut self, wake: Option<Moment>) {

@@ -35,6 +35,14 @@ pub enum Watched {
     Control(Which),
 }
 
+/// What a wait has found.
+pub enum Ready {
+    /// Letters that were typed. They are on their way, and so is their echo if it was there at once.
+    Letters,
+    /// All this; nothing if the time is over.
+    These(Vec<(Watched, PollFlags)>),
+}
+
 impl Watched {
     /// Whether it is passed on first, and what was passed on before is looked at second.
     pub fn is_relayed(self) -> bool {
@@ -53,7 +61,16 @@ impl Session {
     }
 
     /// Waits until something is there to do, at most this long.
-    pub(super) fn wait(&self, timeout: Option<Duration>) -> Vec<(Watched, PollFlags)> {
+    pub(super) fn wait(&mut self, timeout: Option<Duration>) -> Ready {
+        // In the middle of output nobody looks for an echo.
+        if self.flow.passed.bytes().is_none() && self.minds_one_terminal() {
+            return self.wait_for_keys(timeout);
+        }
+        self.wait_for_all(timeout)
+    }
+
+    /// The same, whatever there is to mind.
+    pub(super) fn wait_for_all(&self, timeout: Option<Duration>) -> Ready {
         let (input, output) = (PollFlags::POLLIN, PollFlags::POLLOUT);
         let mut set = PollSet::new();
         set.add(Watched::Signals, self.signals.as_fd(), input);
@@ -87,6 +104,6 @@ impl Session {
         for (which, fd, flags) in self.teller.records.control.iter().flat_map(Server::watched) {
             set.add(Watched::Control(which), fd, flags);
         }
-        set.wait_by(&self.alarm, timeout).ready()
+        Ready::These(set.wait_by(&self.alarm, timeout).ready())
     }
 }

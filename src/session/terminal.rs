@@ -147,7 +147,11 @@ impl Terminal {
     /// Reads what was typed. Where somebody else has taken the terminal without a word it says EIO: whoever reads from
     /// the background is stopped for it, and everybody in its process group, unless the signal is held back.
     pub fn read(&self, buffer: &mut [u8]) -> nix::Result<usize> {
-        let _quiet = Undisturbed::new(Nix::SIGTTIN)?;
+        self.read_while(&Undisturbed::by_reading()?, buffer)
+    }
+
+    /// The same, where it is held back already.
+    pub fn read_while(&self, _: &Undisturbed, buffer: &mut [u8]) -> nix::Result<usize> {
         nix::unistd::read(&self.fd, buffer)
     }
 
@@ -187,9 +191,19 @@ pub fn size_of(terminal: &impl AsFd) -> Option<PtySize> {
 
 /// Holds back one signal while it lives.
 #[derive(Debug)]
-struct Undisturbed(SigSet);
+pub struct Undisturbed(SigSet);
 
 impl Undisturbed {
+    /// The signal for whoever reads from the background.
+    pub fn by_reading() -> nix::Result<Self> {
+        Self::new(Nix::SIGTTIN)
+    }
+
+    /// What is held back otherwise.
+    pub const fn usual(&self) -> SigSet {
+        self.0
+    }
+
     fn new(signal: Nix) -> nix::Result<Self> {
         let (mut block, mut before) = (SigSet::empty(), SigSet::empty());
         block.add(signal);

@@ -8,6 +8,7 @@ use nix::sys::termios::SpecialCharacterIndices as Key;
 use super::inner::Inner;
 use super::prompt::Prompt;
 use super::pty::Pty;
+use super::terminal::Undisturbed;
 use super::{Observation, Session, interrupts, terminal};
 
 /// A terminal never gives more at a time.
@@ -16,17 +17,43 @@ const READ: usize = 4096;
 impl Session {
     /// What the person typed.
     pub(super) fn read_terminal(&mut self) {
-        let (Some(terminal), true) = (&self.outer.terminal, self.inner.pty.is_some()) else { return };
-        if !terminal.is_raw() {
-            // Given up in this very turn: what is typed now is for somebody else.
+        if self.inner.read.is_none() && self.read_keys(None) {
             return;
         }
+        let Some(found) = self.inner.read.take() else { return };
         // The same each time: to clear one for every key would be work for nothing.
-        let mut buffer = std::mem::take(&mut self.inner.buffer);
-        buffer.resize(READ, 0);
-        let found = terminal.read(&mut buffer);
+        let buffer = std::mem::take(&mut self.inner.buffer);
         self.take_typed(found.map(|count| &buffer[..count]));
         self.inner.buffer = buffer;
+    }
+
+    /// Reads what the person typed. Where that is letters and nothing else is to be thought of first, they are on their way
+    /// right then, which it says: whoever types waits for the echo.
+    pub(super) fn read_keys(&mut self, quiet: Option<&Undisturbed>) -> bool {
+        let (Some(terminal), Some(pty)) = (&self.outer.terminal, &self.inner.pty) else { return false };
+        if !terminal.is_raw() {
+            // Given up in this very turn: what is typed now is for somebody else.
+            return false;
+        }
+        let buffer = &mut self.inner.buffer;
+        buffer.resize(READ, 0);
+        let found = match quiet {
+            Some(quiet) => terminal.read_while(quiet, buffer),
+            None => terminal.read(buffer),
+        };
+        let unseen = !self.inner.typed.is_empty() || self.flow.passed.bytes().is_some();
+        match found.map(|count| &buffer[..count]) {
+            Ok(typed @ [_, ..]) if !unseen && self.prompt.is_none() && is_text(typed) => {
+                self.inner.keyboard.enter(pty.as_fd(), typed);
+                self.inner.typed.extend_from_slice(typed);
+                self.inner.typed_at = self.clock.now();
+                true
+            }
+            _ => {
+                self.inner.read = Some(found);
+                false
+            }
+        }
     }
 
     fn take_typed(&mut self, found: nix::Result<&[u8]>) {

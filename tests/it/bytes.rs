@@ -80,6 +80,17 @@ fn a_long_paste_arrives_in_order() {
 }
 
 #[test]
+fn letters_that_nobody_reads_yet_are_all_there_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "stty raw -echo; echo ready; until test -e go; do sleep 0.02; done; head -c 100000 | sha256sum";
+    let letters = b"0123456789".repeat(10_000);
+    let mut run = Run::sh(&[], script).folder(folder.path()).in_terminal();
+    run.wait_for("ready").enter(&letters[..20_000]);
+    fs::write(folder.path().join("go"), "").unwrap();
+    run.enter(&letters[20_000..]).wait_for(sum(&letters));
+}
+
+#[test]
 fn a_long_paste_of_lines_arrives_in_order() {
     let mut lines = (0..4000).map(|line| format!("line number {line}\n")).collect::<Vec<_>>().concat();
     let expected = sum(lines.as_bytes());

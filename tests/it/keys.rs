@@ -122,3 +122,28 @@ fn a_key_that_is_taken_literally_is_no_signal() {
         assert!(run.finish().1.success());
     }
 }
+
+#[test]
+fn letters_and_other_keys_arrive_in_the_order_in_which_they_were_typed() {
+    let script = "stty raw -echo; printf ready; exec dd bs=1 count=1200 2>/dev/null";
+    let mut run = Run::sh(&[], script).in_terminal();
+    run.wait_for("ready");
+    let mut all = Vec::new();
+    // Bursts of letters, of other keys, and of both, every third without waiting for what comes back.
+    for burst in 0..300_usize {
+        let typed = match burst % 5 {
+            0 | 3 => b"abcd",
+            1 => b"\x1b[A\r",
+            2 => b"e\x03f\t",
+            _ => b"wxyz",
+        };
+        run.enter(typed);
+        all.extend_from_slice(typed);
+        if burst % 3 != 0 {
+            run.wait_for(typed);
+        }
+    }
+    let (text, status) = run.finish_bytes();
+    assert!(status.success());
+    assert!(text.strip_prefix(b"ready").is_some_and(|back| back == all), "{}", String::from_utf8_lossy(&text));
+}

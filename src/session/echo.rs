@@ -1,0 +1,140 @@
+//! From a key to its echo: whoever types looks for it, and nothing is to come in between.
+//!
+//! A wait is planned for everything that can happen, and to plan it is work in memory that has gone cold since the last one.
+//! So letters are on their way before anything is thought of, and until their echo is there the last plan is kept: what was
+//! typed is looked at together with what comes of it, so no deadline has moved.
+#![forbid(unsafe_code)]
+
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::signal::SigSet;
+
+use super::ready::{Ready, Watched};
+use super::terminal::{Terminal, Undisturbed};
+use super::{AN_ECHO, Session};
+use crate::control::Server;
+use crate::watch::Moment;
+
+/// Letters and their echo are looked at so long after that. A shorter wait would be one that the processor has to be told of
+/// at once, in the middle of all this.
+const A_BLINK: Duration = Duration::from_millis(10);
+
+/// What ends a wait in which nothing happens.
+#[derive(Clone, Copy)]
+enum End {
+    /// The alarm, after this long; none if that is never.
+    Alarm(Option<Duration>),
+    /// The wait itself, since most likely something happens before; or the alarm as it is set.
+    Itself(Duration),
+}
+
+/// How a wait for one terminal ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    /// A person has typed, and nothing else has happened.
+    Typed,
+    /// The command has printed, and nothing else has happened.
+    Printed,
+    /// The time is over.
+    Over,
+    /// Something else has happened, or may have.
+    Other,
+}
+
+impl Session {
+    /// Whether there is nothing to mind but the keyboard and what the command prints to its terminal.
+    pub(super) fn minds_one_terminal(&self) -> bool {
+        let records = &self.teller.records;
+        let alone = matches!(&self.flow.sources[..], [source] if source.is_terminal() && !self.is_held(source));
+        let visited = records.control.as_ref().is_some_and(|control| control.has_guests() || control.is_resting());
+        let behind = self.inner.keyboard.is_behind()
+            || records.behind().next().is_some()
+            || self.flow.sinks.iter().any(|sink| sink.is_behind() || sink.holds_return());
+        let front = self.outer.terminal.as_ref().is_some_and(Terminal::is_raw);
+        // Elsewhere a wait cannot let a signal through that is held back otherwise.
+        let can_wait = cfg!(target_os = "linux");
+        can_wait && alone && front && !visited && !behind && !self.inner.type_stdin && self.fate.ended.is_none()
+    }
+
+    /// Waits where nothing else is to be minded.
+    pub(super) fn wait_for_keys(&mut self, timeout: Option<Duration>) -> Ready {
+        // Here, so that it need not be done between a key and its echo.
+        let Ok(quiet) = Undisturbed::by_reading() else { return self.wait_for_all(timeout) };
+        match self.wait_for_one(End::Alarm(timeout), Some(quiet.usual())) {
+            Waited::Typed if self.read_keys(Some(&quiet)) => {
+                self.gaps.wait_ends();
+                self.gaps.wait_begins();
+                let all = !self.inner.keyboard.is_behind();
+                if all && self.wait_for_one(End::Itself(AN_ECHO), Some(quiet.usual())) == Waited::Printed {
+                    self.pass_on(0);
+                }
+                Ready::Letters
+            }
+            Waited::Typed => Ready::These(vec![(Watched::Terminal, PollFlags::POLLIN)]),
+            Waited::Printed => Ready::These(vec![(Watched::Source(0), PollFlags::POLLIN)]),
+            Waited::Over => Ready::These(Vec::new()),
+            // Whatever it is, it is there already.
+            Waited::Other => self.wait_for_all(Some(Duration::ZERO)),
+        }
+    }
+
+    /// After letters: passes on what comes of them, and looks at both soon after. Whatever else happens is left to the next
+    /// wait, and so is what is to be done at `wake`.
+    pub(super) fn follow_letters(&mut self, wake: Option<Moment>) {
+        let (blink, echo) = (self.clock.now() + A_BLINK, self.inner.typed_at + AN_ECHO);
+        while !self.inner.typed.is_empty() && self.minds_one_terminal() {
+            let look = if self.flow.passed.bytes().is_some() { blink } else { echo };
+            let end = wake.map_or(look, |wake| wake.min(look));
+            self.gaps.wait_begins();
+            let waited = self.wait_for_one(End::Alarm(Some(end.since(self.clock.now()))), None);
+            let awake = self.woke_up(wake);
+            match waited {
+                Waited::Printed => {
+                    self.pass_on(0);
+                }
+                Waited::Over => self.understand(),
+                Waited::Typed | Waited::Other => return,
+            }
+            self.ran_at(awake);
+        }
+    }
+
+    /// Waits for this one terminal and for whatever else may happen, with these signals held back instead of the usual.
+    fn wait_for_one(&self, end: End, held: Option<SigSet>) -> Waited {
+        let (Some(terminal), Some(pty)) = (&self.outer.terminal, &self.inner.pty) else { return Waited::Other };
+        let (signals, now) = (self.signals.as_fd(), self.alarm.now());
+        let (until, limit, bell) = match end {
+            End::Alarm(None) => (None, None, Some(signals)),
+            End::Alarm(Some(timeout)) => (Some(now + timeout), None, self.alarm.ready_by(now + timeout, now)),
+            End::Itself(limit) => (None, Some(limit), self.alarm.as_it_is().or(Some(signals))),
+        };
+        let Some(bell) = bell else { return Waited::Other };
+        let door = self.teller.records.control.iter().flat_map(Server::watched).next().map_or(signals, |(_, fd, _)| fd);
+        let mut fds = [terminal.as_fd(), pty.as_fd(), bell, signals, self.command.monitor.link.as_fd(), door]
+            .map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+        let count = poll(&mut fds, limit, held);
+        let [typed, printed, rang, ..] = fds.map(|fd| fd.any().unwrap_or(false));
+        match count {
+            Ok(0) => Waited::Over,
+            Ok(1) if typed => Waited::Typed,
+            Ok(1) if printed => Waited::Printed,
+            Ok(1) if rang && until.is_some() => {
+                self.alarm.rang();
+                if until.is_some_and(|until| self.alarm.now() >= until) { Waited::Over } else { Waited::Other }
+            }
+            _ => Waited::Other,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn poll(fds: &mut [PollFd<'_>], limit: Option<Duration>, held: Option<SigSet>) -> nix::Result<i32> {
+    nix::poll::ppoll(fds, limit.map(nix::sys::time::TimeSpec::from), held)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn poll(_: &mut [PollFd<'_>], _: Option<Duration>, _: Option<SigSet>) -> nix::Result<i32> {
+    Err(nix::errno::Errno::ENOSYS)
+}
