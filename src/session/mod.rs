@@ -272,8 +272,8 @@ impl Session {
 
     /// We ran at this moment. Should somebody stop us, it is since then at most: in the next wait, or before we come to it.
     fn ran_at(&mut self, awake: Moment) {
-        // The clock may have been put back since.
-        self.gaps.alive = awake.min(self.clock.now());
+        // Or later, if more was done since; and the clock may have been put back.
+        self.gaps.alive = self.gaps.alive.max(awake).min(self.clock.now());
     }
 
     fn notice_gaps(&mut self, wake: Option<Moment>) {
