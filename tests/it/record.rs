@@ -111,7 +111,8 @@ fn a_spinner_that_hangs_is_seen_again() {
 
 #[test]
 fn silence_after_a_pause_is_seen_again() {
-    compare(&["--idle", "4s"], "echo one; sleep 3; echo two; exec sleep 300", &["quiet", "active", "quiet", "stalled"]);
+    let script = "echo one; until grep -q '\"to\":\"quiet\"' events; do sleep 0.05; done; echo two; exec sleep 300";
+    compare(&["--idle", "4s"], script, &["quiet", "active", "quiet", "stalled"]);
 }
 
 #[test]
