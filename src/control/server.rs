@@ -89,9 +89,14 @@ impl Server {
         Ok(server)
     }
 
+    /// Where clients come in.
+    pub fn door(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+
     /// What to poll.
     pub fn watched(&self) -> impl Iterator<Item = (Which, BorrowedFd<'_>, PollFlags)> {
-        let door = (!self.resting).then(|| (Which::Door, self.listener.as_fd(), PollFlags::POLLIN));
+        let door = (!self.resting).then(|| (Which::Door, self.door(), PollFlags::POLLIN));
         let guests = self.guests.iter().filter_map(|guest| {
             let (fd, flags) = guest.watched()?;
             Some((Which::Guest(guest.id), fd, flags))

@@ -50,14 +50,17 @@ impl Alarm {
         self.rings.get().map(|_| timer.as_fd())
     }
 
-    /// What will be ready when it rings as it is set, if it is.
-    pub fn as_it_is(&self) -> Option<BorrowedFd<'_>> {
-        self.rings.get().and(self.timer.as_ref()).map(Timer::as_fd)
+    /// What is ready once it has rung. None where there can be none.
+    pub fn bell(&self) -> Option<BorrowedFd<'_>> {
+        self.timer.as_ref().map(Timer::as_fd)
     }
 
-    /// It was ready.
+    /// It was ready, and is not until it rings again.
     pub fn rang(&self) {
         self.rings.set(None);
+        if let Some(timer) = &self.timer {
+            timer.hush();
+        }
     }
 }
 
@@ -83,6 +86,11 @@ mod linux {
             let after = TimeSpec::from(after.max(Duration::from_nanos(1)));
             self.0.set(Expiration::OneShot(after), TimerSetTimeFlags::empty()).is_ok()
         }
+
+        /// Has it be silent until it rings again. It does not block.
+        pub fn hush(&self) {
+            let _ = self.0.wait();
+        }
     }
 
     impl AsFd for Timer {
@@ -106,6 +114,10 @@ mod other {
         }
 
         pub fn set(&self, _: Duration) -> bool {
+            match *self {}
+        }
+
+        pub fn hush(&self) {
             match *self {}
         }
     }
@@ -136,6 +148,25 @@ mod tests {
         assert_eq!(rings(much), Some(much));
         alarm.rang();
         assert_eq!(rings(hour + TOO_EARLY), Some(little));
+    }
+
+    #[test]
+    fn once_it_was_heard_it_is_silent_until_it_is_set_again() {
+        let alarm = Alarm::new();
+        let rings = || {
+            let mut set = PollSet::new();
+            set.add((), alarm.bell().unwrap(), nix::poll::PollFlags::POLLIN);
+            set.wait(Some(Duration::from_millis(1))) != Waited::Over
+        };
+        let set = || {
+            let now = alarm.now();
+            assert!(alarm.ready_by(now, now).is_some());
+            while !rings() {}
+        };
+        set();
+        alarm.rang();
+        assert!(!rings());
+        set();
     }
 
     #[test]

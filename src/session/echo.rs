@@ -8,9 +8,10 @@
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags};
+use nix::poll::PollFlags;
 use nix::sys::signal::SigSet;
 
+use super::keptset::{Heard, KeptSet};
 use super::ready::{Ready, Watched};
 use super::terminal::{Terminal, Undisturbed};
 use super::{AN_ECHO, Session};
@@ -26,13 +27,13 @@ const A_BLINK: Duration = Duration::from_millis(10);
 enum End {
     /// The alarm, after this long; none if that is never.
     Alarm(Option<Duration>),
-    /// The wait itself, since most likely something happens before; or the alarm as it is set.
+    /// The wait itself, since most likely something happens before.
     Itself(Duration),
 }
 
 /// How a wait for one terminal ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waited {
+pub(super) enum Waited {
     /// A person has typed, and nothing else has happened.
     Typed,
     /// The command has printed, and nothing else has happened.
@@ -53,9 +54,7 @@ impl Session {
             || records.behind().next().is_some()
             || self.flow.sinks.iter().any(|sink| sink.is_behind() || sink.holds_return());
         let front = self.outer.terminal.as_ref().is_some_and(Terminal::is_raw);
-        // Elsewhere a wait cannot let a signal through that is held back otherwise.
-        let can_wait = cfg!(target_os = "linux");
-        can_wait && alone && front && !visited && !behind && !self.inner.type_stdin && self.fate.ended.is_none()
+        alone && front && !visited && !behind && !self.inner.type_stdin && self.fate.ended.is_none()
     }
 
     /// Waits where nothing else is to be minded.
@@ -101,40 +100,47 @@ impl Session {
         }
     }
 
+    /// Sees to it that the kernel keeps what there is to mind where that is one terminal. Whether it does: not before
+    /// somebody types, since most never do.
+    pub(super) fn is_kept(&mut self) -> bool {
+        if self.kept.is_none() && self.inner.typed_at > Moment::START {
+            self.kept = self.keep().ok().flatten();
+        }
+        self.kept.is_some()
+    }
+
+    /// All that there is to mind, which stays the same for as long as the command runs.
+    fn keep(&self) -> nix::Result<Option<KeptSet<Waited>>> {
+        let (Some(terminal), Some(pty)) = (&self.outer.terminal, &self.inner.pty) else { return Ok(None) };
+        let door = self.teller.records.control.as_ref().map(Server::door);
+        let others = [self.signals.as_fd(), self.command.monitor.link.as_fd()].into_iter().chain(door);
+        let all = [(Waited::Typed, terminal.as_fd()), (Waited::Printed, pty.as_fd())].into_iter();
+        let all = all.chain(self.alarm.bell().map(|bell| (Waited::Over, bell)));
+        KeptSet::new(all.chain(others.map(|fd| (Waited::Other, fd)))).map(Some)
+    }
+
     /// Waits for this one terminal and for whatever else may happen, with these signals held back instead of the usual.
     fn wait_for_one(&self, end: End, held: Option<SigSet>) -> Waited {
-        let (Some(terminal), Some(pty)) = (&self.outer.terminal, &self.inner.pty) else { return Waited::Other };
-        let (signals, now) = (self.signals.as_fd(), self.alarm.now());
-        let (until, limit, bell) = match end {
-            End::Alarm(None) => (None, None, Some(signals)),
-            End::Alarm(Some(timeout)) => (Some(now + timeout), None, self.alarm.ready_by(now + timeout, now)),
-            End::Itself(limit) => (None, Some(limit), self.alarm.as_it_is().or(Some(signals))),
+        let Some(kept) = &self.kept else { return Waited::Other };
+        let (until, limit) = match end {
+            End::Alarm(None) => (None, None),
+            End::Alarm(Some(timeout)) => {
+                let now = self.alarm.now();
+                let until = now + timeout;
+                // Where there is no alarm the wait ends by itself.
+                (Some(until), self.alarm.ready_by(until, now).is_none().then_some(timeout))
+            }
+            End::Itself(limit) => (None, Some(limit)),
         };
-        let Some(bell) = bell else { return Waited::Other };
-        let door = self.teller.records.control.iter().flat_map(Server::watched).next().map_or(signals, |(_, fd, _)| fd);
-        let mut fds = [terminal.as_fd(), pty.as_fd(), bell, signals, self.command.monitor.link.as_fd(), door]
-            .map(|fd| PollFd::new(fd, PollFlags::POLLIN));
-        let count = poll(&mut fds, limit, held);
-        let [typed, printed, rang, ..] = fds.map(|fd| fd.any().unwrap_or(false));
-        match count {
-            Ok(0) => Waited::Over,
-            Ok(1) if typed => Waited::Typed,
-            Ok(1) if printed => Waited::Printed,
-            Ok(1) if rang && until.is_some() => {
+        match kept.wait(limit, held) {
+            Heard::One(Waited::Over) => {
                 self.alarm.rang();
+                // It may have been set for a wait that has ended before.
                 if until.is_some_and(|until| self.alarm.now() >= until) { Waited::Over } else { Waited::Other }
             }
-            _ => Waited::Other,
+            Heard::One(waited) => waited,
+            Heard::Several => Waited::Other,
+            Heard::Nothing => Waited::Over,
         }
     }
-}
-
-#[cfg(target_os = "linux")]
-fn poll(fds: &mut [PollFd<'_>], limit: Option<Duration>, held: Option<SigSet>) -> nix::Result<i32> {
-    nix::poll::ppoll(fds, limit.map(nix::sys::time::TimeSpec::from), held)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn poll(_: &mut [PollFd<'_>], _: Option<Duration>, _: Option<SigSet>) -> nix::Result<i32> {
-    Err(nix::errno::Errno::ENOSYS)
 }

@@ -102,7 +102,7 @@ impl<'fd, T> PollSet<'fd, T> {
 }
 
 /// Whole milliseconds: a wake-up before the deadline would only have to wait again.
-fn rounded_up(timeout: Option<Duration>) -> PollTimeout {
+pub fn rounded_up(timeout: Option<Duration>) -> PollTimeout {
     timeout.map_or(PollTimeout::NONE, |timeout| {
         let whole = timeout.saturating_add(Duration::from_micros(999)).as_millis();
         i32::try_from(whole).ok().and_then(|whole| PollTimeout::try_from(whole).ok()).unwrap_or(PollTimeout::MAX)

@@ -111,6 +111,7 @@ impl Session {
         Box::new(Self {
             clock: Clock::start(),
             alarm: Alarm::new(),
+            kept: None,
             gaps: Gaps::new(Clock::suspended()),
             watcher: Watcher::new(Policy {
                 size: Size { cols: size.cols, rows: size.rows },

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::Run;
+use crate::support::{Run, until};
 
 /// Resident memory in KiB and open descriptors, of idlewatch and its monitor.
 pub fn held(pid: i32) -> (u64, usize) {
@@ -27,11 +27,12 @@ fn a_flood_leaves_memory_and_descriptors_as_they_were() {
     let one_line = "for (n = 0; n < 120000; n++) printf \"%07d \", n + i";
     for print in [log, painted, one_line] {
         let script = format!(
-            "stty -echo; i=0; while [ $i -le 5 ]; do awk -v i=$i 'BEGIN {{ {print} }}'; echo; echo \"piece $i ends\"; \
+            "stty -echo; echo ready; read go; i=0; while [ $i -le 5 ]; do awk -v i=$i 'BEGIN {{ {print} }}'; echo; echo \"piece $i ends\"; \
              case $i in 0|5) read go;; esac; i=$((i+1)); done"
         );
         let mut running = Run::sh(&[], &script).in_terminal();
-        running.wait_for("piece 0 ends");
+        // What keys need is made when the first is typed.
+        running.wait_for("ready").enter("\n").wait_for("piece 0 ends");
         let (before, open) = held(running.pid());
         running.enter("\n");
         for piece in 1..=5 {
@@ -42,5 +43,36 @@ fn a_flood_leaves_memory_and_descriptors_as_they_were() {
         assert!(after < before + 1024, "{before} KiB before, {after} KiB after {print}");
         running.enter("\n");
         assert!(running.finish().1.success());
+    }
+}
+
+/// What shows that a process has run: how often it gave the processor away or had it taken, and for how long it had it.
+#[cfg(target_os = "linux")]
+fn traces_of_work(pid: i32) -> Vec<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("a status");
+    let switches = status.lines().filter(|line| line.contains("ctxt_switches")).map(ToOwned::to_owned);
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("a stat");
+    let after_name = stat.rsplit(')').next().expect("fields").to_owned();
+    switches.chain(after_name.split_whitespace().skip(11).take(2).map(ToOwned::to_owned)).collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn after_the_last_key_it_sleeps() {
+    for options in [&["--idle", "off"][..], &["--idle", "1h"]] {
+        let script = "stty raw -echo; echo ready; exec cat";
+        let mut running = Run::sh(options, script).in_terminal();
+        running.wait_for("ready");
+        for key in ["a", "b", "\x1b[A", "c"] {
+            running.enter(key).wait_for(key);
+        }
+        let pid = running.pid();
+        until("sleep", || {
+            let before = traces_of_work(pid);
+            std::thread::sleep(std::time::Duration::from_millis(700));
+            before == traces_of_work(pid)
+        });
+        running.signal(libc::SIGTERM);
+        running.finish();
     }
 }
