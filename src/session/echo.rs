@@ -100,10 +100,9 @@ impl Session {
         }
     }
 
-    /// Sees to it that the kernel keeps what there is to mind where that is one terminal. Whether it does: not before
-    /// somebody types, since most never do.
+    /// Sees to it that the kernel keeps what there is to mind where that is one terminal. Whether it does.
     pub(super) fn is_kept(&mut self) -> bool {
-        if self.kept.is_none() && self.inner.typed_at > Moment::START {
+        if self.kept.is_none() {
             self.kept = self.keep().ok().flatten();
         }
         self.kept.is_some()
