@@ -1,5 +1,6 @@
 //! Which build this is, for `--version`: the commit it was made from, where that can be told, and the target. And what
 //! it is linked with.
+#![forbid(unsafe_code)]
 
 use std::path::Path;
 use std::process::Command;

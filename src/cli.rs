@@ -1,4 +1,5 @@
 //! What was typed. This file and its folder alone know clap; what it means is decided in [`config`](crate::config).
+#![forbid(unsafe_code)]
 #![expect(clippy::doc_markdown, reason = "the comments on options are the help text, which is not Markdown")]
 
 mod ctl;

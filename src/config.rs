@@ -1,4 +1,5 @@
 //! What was typed, resolved and checked: what it means.
+#![forbid(unsafe_code)]
 
 mod in_force;
 

@@ -1,4 +1,5 @@
 //! From what was typed about limits and detection to what the watcher goes by.
+#![forbid(unsafe_code)]
 
 use crate::cli::{ActivityArg, DetectArgs, LimitArgs};
 use crate::watch::{ActivityKind, Counting, LoopPolicy, Policy, Profile};

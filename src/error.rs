@@ -1,4 +1,5 @@
 //! What went wrong, said so that a person can do something about it.
+#![forbid(unsafe_code)]
 
 use std::{fmt, io};
 

@@ -1,4 +1,5 @@
 //! Every way a run can end, and the status that says so.
+#![forbid(unsafe_code)]
 
 use std::fmt;
 

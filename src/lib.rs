@@ -12,6 +12,9 @@
 //! - [`manual`] is what the man page says beyond the options.
 //! - [`signal`], [`mod@exit`], [`error`]: the words that every layer shares.
 
+// The files that ask the system for what no crate wraps say so at their top.
+#![deny(unsafe_code)]
+
 pub mod cast;
 pub mod cli;
 pub mod config;

@@ -1,6 +1,7 @@
 //! What the man page says beyond the options, from the same types as the program.
 //!
 //! Roff: a backslash and a dot or quote at the start of a line are escaped where text comes from elsewhere.
+#![forbid(unsafe_code)]
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
 //! Finding things in a few bytes: between the escapes of a painted screen there are seldom more than ten letters, and to
 //! call a search made for long texts costs more than they do.
+#![allow(unsafe_code, reason = "instructions that only some processors have")]
 
 use memchr::memchr;
 

@@ -1,4 +1,5 @@
 //! Signals by number and name, real-time signals included.
+#![forbid(unsafe_code)]
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,5 @@
 //! Lengths of time, as a person writes them and as records count them.
+#![forbid(unsafe_code)]
 
 use std::time::Duration;
 

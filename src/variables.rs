@@ -1,4 +1,5 @@
 //! The environment as it is, in its order, without a copy of it.
+#![allow(unsafe_code, reason = "the environment is shared with the C library")]
 
 use std::ffi::{CStr, c_char};
 

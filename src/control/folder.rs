@@ -2,6 +2,7 @@
 
 use std::fs::{self, DirBuilder};
 use std::io;
+use std::mem::offset_of;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -117,8 +118,8 @@ pub fn check(folder: &Path) -> Result<bool, String> {
 
 /// The socket of a run. Why it can have none, where its name would be too long for the system.
 pub fn socket(folder: &Path, run: &str) -> Result<PathBuf, String> {
-    // SAFETY: an all-zero sockaddr_un is a valid value, of which only the size is looked at.
-    let longest = unsafe { std::mem::zeroed::<libc::sockaddr_un>() }.sun_path.len() - 1;
+    // What comes after the rest of an address, less the null byte at the end.
+    let longest = size_of::<libc::sockaddr_un>() - offset_of!(libc::sockaddr_un, sun_path) - 1;
     let path = folder.join(format!("{run}{SUFFIX}"));
     match path.as_os_str().len() {
         length if length > longest => Err(format!(

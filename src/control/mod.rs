@@ -4,6 +4,7 @@
 //! milliseconds), `nudge` (`text`), `force_stop`, `force_complete`. Out: one line for each request, in their order: `ok`,
 //! `error` (`message`), `session_stats` or `explanation` (`text`); to those who subscribed also every event, and
 //! `dropped` (`count`) where they were too slow. Fields that are not known are ignored, on both sides.
+#![forbid(unsafe_code)]
 
 mod call;
 pub mod ctl;

@@ -1,5 +1,4 @@
 //! What can be asked of a run: one JSON object in a line.
-#![forbid(unsafe_code)]
 
 use std::time::Duration;
 

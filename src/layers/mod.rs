@@ -3,6 +3,7 @@
 //!
 //! What the lower layers say is written in front of what was typed, as arguments, and read by the same parser: one
 //! option has one meaning. An option comes wholly from the highest layer that has it, also one that may be repeated.
+#![forbid(unsafe_code)]
 
 mod conflict;
 mod effect;

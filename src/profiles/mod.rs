@@ -1,4 +1,5 @@
 //! What is known of some programs: one TOML file each, embedded.
+#![forbid(unsafe_code)]
 
 mod own;
 mod script;

@@ -1,5 +1,4 @@
 //! Texts of any length, cut so that they stay bearable.
-#![forbid(unsafe_code)]
 
 /// The text, cut after so many bytes.
 pub fn cut(text: &str, longest: usize) -> String {

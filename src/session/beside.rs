@@ -2,6 +2,7 @@
 //!
 //! A fork copies the table of every page, and afterwards each page that either side writes to. For a process that makes
 //! a few system calls that is most of its cost, so on Linux these live in the memory of the one that starts them.
+#![allow(unsafe_code, reason = "nothing wraps clone(2) without a copy of the memory")]
 
 use std::io;
 

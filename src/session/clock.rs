@@ -2,6 +2,9 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+#[cfg(target_os = "linux")]
+use nix::time::ClockId;
+
 use crate::watch::Moment;
 
 /// Turns the system's monotonic clock, which does not count a suspended machine, into watched time.
@@ -34,7 +37,7 @@ impl Clock {
         if let Some(told) = suspended_in_a_test() {
             return told;
         }
-        read(libc::CLOCK_BOOTTIME).saturating_sub(read(libc::CLOCK_MONOTONIC))
+        read(ClockId::CLOCK_BOOTTIME).saturating_sub(read(ClockId::CLOCK_MONOTONIC))
     }
 
     /// How long the machine has been suspended, which nobody can tell here.
@@ -58,11 +61,8 @@ fn suspended_in_a_test() -> Option<Duration> {
     told.trim().parse().ok().map(Duration::from_secs)
 }
 
+/// What this clock of the system shows; nothing where there is none.
 #[cfg(target_os = "linux")]
-fn read(clock: libc::clockid_t) -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the call writes one timespec, and `time` is one.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
-    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
-    Duration::new(seconds.unwrap_or(0), nanoseconds.unwrap_or(0))
+fn read(clock: ClockId) -> Duration {
+    clock.now().map_or(Duration::ZERO, Duration::from)
 }

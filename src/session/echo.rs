@@ -3,7 +3,6 @@
 //! A wait is planned for everything that can happen, and to plan it is work in memory that has gone cold since the last one.
 //! So letters are on their way before anything is thought of, and until their echo is there the last plan is kept: what was
 //! typed is looked at together with what comes of it, so no deadline has moved.
-#![forbid(unsafe_code)]
 
 use std::os::fd::AsFd;
 use std::time::Duration;

@@ -1,4 +1,5 @@
 //! The events of a run, written as JSON lines to whoever wants them, without ever holding up the relay.
+#![allow(unsafe_code, reason = "a descriptor that somebody gave us by its number")]
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};

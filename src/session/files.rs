@@ -1,5 +1,6 @@
 //! What the files look like that guards go by. A file system may not answer, and whoever asks it then hangs; so that is a
 //! process of its own, which is left to hang.
+#![allow(unsafe_code, reason = "a fork, and statx(2) with flags that nothing wraps")]
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};

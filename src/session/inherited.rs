@@ -1,4 +1,5 @@
 //! What idlewatch was started with, noted before Rust's runtime, or what stands in for it, changes any of it.
+#![allow(unsafe_code, reason = "it runs before main, and asks for what no crate passes on")]
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};

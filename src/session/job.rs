@@ -1,4 +1,5 @@
 //! Job control: stopping and continuing, as a shell expects it of the command.
+#![allow(unsafe_code, reason = "dispositions of signals")]
 
 use std::time::Duration;
 

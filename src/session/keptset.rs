@@ -1,5 +1,6 @@
 //! Descriptors that are waited for again and again. The kernel keeps them, so that a wait takes no longer for many than for
 //! one: `poll` takes hold of each of them anew, every time.
+#![allow(unsafe_code, reason = "nothing wraps epoll_pwait(2)")]
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;

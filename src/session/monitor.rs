@@ -3,6 +3,7 @@
 //! It leads the session of the command's terminal and is the command's parent, so that the command's process group
 //! has somebody who can continue it: without that the kernel does not let a key stop it. And it outlives idlewatch:
 //! when idlewatch is gone, however it went, the monitor ends what is left and gives the terminal back.
+#![allow(unsafe_code, reason = "a fork, and the statuses of processes as the kernel gives them")]
 
 use std::io;
 use std::mem::ManuallyDrop;

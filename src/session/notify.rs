@@ -2,7 +2,6 @@
 //!
 //! With `WatchdogSec=` the manager ends a service that does not say in time that it is well. We say so only as long as
 //! the command is not stuck.
-#![forbid(unsafe_code)]
 
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;

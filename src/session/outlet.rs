@@ -1,6 +1,5 @@
 //! Where a record goes: a file, a named pipe, a descriptor. It never holds up the relay; what nobody takes in time is
 //! dropped, counted, and said once.
-#![forbid(unsafe_code)]
 
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;

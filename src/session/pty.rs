@@ -1,4 +1,5 @@
 //! How a pseudo-terminal is made and resized. Nothing else knows.
+#![allow(unsafe_code, reason = "requests to a terminal that nothing wraps")]
 
 use std::fs::OpenOptions;
 use std::io;

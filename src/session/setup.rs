@@ -166,8 +166,8 @@ impl Session {
 /// Closes what is the command's alone, or a pipe would stay open after the command has closed it.
 fn let_go(plan: Plan, inherited: &[i32]) {
     for fd in inherited {
-        // SAFETY: these were open when we were started and nothing of ours uses them.
-        unsafe { nix::libc::close(*fd) };
+        // It is gone afterwards, whatever the call says.
+        let _ = nix::unistd::close(*fd);
     }
     // Our sinks have descriptors of their own; a reader of standard output must see its end when they are closed.
     replace_standard_streams(if plan.type_stdin { &[1] } else { &[0, 1] });

@@ -1,6 +1,7 @@
 //! Shell commands that run beside the watched command: a guard's question, a step of a ladder.
 //!
 //! They never hold up the relay: they are started, and looked after when the kernel says that a child has changed.
+#![allow(unsafe_code, reason = "what is done between fork and exec")]
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};

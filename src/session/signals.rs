@@ -1,4 +1,5 @@
 //! Signals that reach idlewatch, turned into something `poll` can see, with where they came from.
+#![allow(unsafe_code, reason = "dispositions of signals, and where they come from")]
 
 use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, BorrowedFd, IntoRawFd};

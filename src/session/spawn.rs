@@ -1,4 +1,5 @@
 //! The command is started so that it finds everything as we found it.
+#![allow(unsafe_code, reason = "what is done between fork and exec")]
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;

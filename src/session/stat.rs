@@ -1,6 +1,9 @@
 //! What `/proc/PID/stat` says of a process. Its fields are numbered as in proc(5).
 
 use std::fs;
+use std::time::Duration;
+
+use nix::unistd::{SysconfVar, sysconf};
 
 /// One reading of it.
 #[derive(Debug)]
@@ -40,6 +43,25 @@ impl Stat {
     /// The sum of the numbers in these fields, as far as they are there.
     pub fn sum(&self, fields: std::ops::RangeInclusive<usize>) -> u64 {
         fields.filter_map(|field| self.number(field)).sum()
+    }
+}
+
+/// What the fields that count time count in.
+#[derive(Debug, Clone, Copy)]
+pub struct Ticks {
+    per_second: u64,
+}
+
+impl Ticks {
+    /// The system's.
+    pub fn of_system() -> Option<Self> {
+        let per_second = u64::try_from(sysconf(SysconfVar::CLK_TCK).ok()??).ok()?;
+        (per_second > 0).then_some(Self { per_second })
+    }
+
+    /// How long so many are.
+    pub fn length(self, ticks: u64) -> Duration {
+        Duration::from_millis(ticks.saturating_mul(1000) / self.per_second)
     }
 }
 

@@ -1,4 +1,5 @@
 //! How the program itself ends: with a code, or of the signal that ended the command.
+#![allow(unsafe_code, reason = "to end of a signal, or without running anything more")]
 
 use std::fmt;
 use std::io::Write;

@@ -1,4 +1,5 @@
 //! The terminal idlewatch itself runs in: its settings, its size, who is in its foreground.
+#![allow(unsafe_code, reason = "requests to a terminal, and descriptors by their numbers")]
 
 use std::fs::{File, OpenOptions};
 use std::io;

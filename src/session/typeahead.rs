@@ -3,6 +3,7 @@
 //! Without us there is one terminal and one queue. With us there are two, so what was typed too early is moved to
 //! the command's, and what it did not read is moved back for whoever comes next. It was echoed once already, so it
 //! moves without echo.
+#![allow(unsafe_code, reason = "a request to a terminal that nothing wraps")]
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};

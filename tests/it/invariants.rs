@@ -76,3 +76,31 @@ fn only_one_file_knows_how_a_pseudo_terminal_is_made() {
 fn the_clock_is_read_in_one_place() {
     nobody_says(&["Instant::now", "SystemTime::now"], "src", &["session/clock.rs"]);
 }
+
+#[test]
+fn only_these_files_ask_the_system_for_what_no_crate_wraps() {
+    let session = [
+        "beside",
+        "events",
+        "files",
+        "inherited",
+        "job",
+        "keptset",
+        "monitor",
+        "pty",
+        "shell",
+        "signals",
+        "sink",
+        "spawn",
+        "status",
+        "terminal",
+        "tree/linux",
+        "typeahead",
+    ];
+    let session: Vec<String> = session.iter().map(|name| format!("session/{name}.rs")).collect();
+    let mut all: Vec<&str> = session.iter().map(String::as_str).collect();
+    all.extend(["scan.rs", "variables.rs"]);
+    // Elsewhere the compiler refuses it.
+    nobody_says(&["(unsafe_code,"], "src", &all);
+    nobody_says(&["unsafe {", "unsafe fn"], "src", &all);
+}

@@ -1,5 +1,4 @@
 //! Which run is meant.
-#![forbid(unsafe_code)]
 
 use super::super::round::Found;
 use super::table::command;

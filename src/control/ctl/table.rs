@@ -1,5 +1,4 @@
 //! The runs as a table that fits the terminal.
-#![forbid(unsafe_code)]
 
 use std::time::Duration;
 

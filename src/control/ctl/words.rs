@@ -1,5 +1,4 @@
 //! Events that came as JSON, as a person reads them.
-#![forbid(unsafe_code)]
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::Duration;
 
-use super::super::stat::Stat;
+use super::super::stat::{Stat, Ticks};
 use super::super::tree;
 use super::call::{Call, UNKNOWN};
 use super::linux::is_terminal;
@@ -41,9 +41,7 @@ pub fn usage(now: Moment, root: i32) -> Option<Usage> {
 /// The processes below `root`, whose terminals have these device numbers, and how busy each has been since `before`;
 /// and how many more there are.
 pub fn processes(now: Moment, root: i32, terminals: &[u64], before: Option<&Usage>) -> Option<(Vec<Process>, usize)> {
-    // SAFETY: sysconf takes a number and has no effect on our memory.
-    let per_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|ticks| *ticks > 0)?;
-    let time = |ticks: u64| Duration::from_millis(ticks.saturating_mul(1000) / per_second);
+    let unit = Ticks::of_system()?;
     let uptime = fs::read_to_string("/proc/uptime").ok();
     let uptime = uptime.and_then(|text| text.split('.').next()?.parse::<u64>().ok()).map(Duration::from_secs);
     let mut sockets = Sockets::default();
@@ -54,7 +52,7 @@ pub fn processes(now: Moment, root: i32, terminals: &[u64], before: Option<&Usag
         let share = before.and_then(|before| {
             let then = before.ticks.get(&(process.pid, process.started))?;
             let wall = now.since(before.at);
-            let used = time(ticks.saturating_sub(*then)).as_millis();
+            let used = unit.length(ticks.saturating_sub(*then)).as_millis();
             (wall >= SHORTEST).then(|| u32::try_from(used * 100 / wall.as_millis()).unwrap_or(u32::MAX))
         });
         let memory = Memory::of(process.pid);
@@ -63,9 +61,9 @@ pub fn processes(now: Moment, root: i32, terminals: &[u64], before: Option<&Usag
             parent: stat.parent()?,
             command: memory.command_line().unwrap_or_else(|| format!("[{}]", process.name)),
             state: stat.state,
-            cpu: time(ticks),
+            cpu: unit.length(ticks),
             share,
-            age: uptime.unwrap_or_default().saturating_sub(time(process.started)),
+            age: uptime.unwrap_or_default().saturating_sub(unit.length(process.started)),
             threads: usize::try_from(stat.number(20)?).ok()?,
             doing: doing(&memory, &stat, terminals, &mut sockets),
         })

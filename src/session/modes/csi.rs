@@ -1,7 +1,5 @@
 //! One control sequence of the command's.
 
-#![forbid(unsafe_code)]
-
 /// A control sequence as far as it has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Csi {

@@ -1,7 +1,5 @@
 //! One text that the command sends to the terminal, for which the terminal does something.
 
-#![forbid(unsafe_code)]
-
 /// What is known of it so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Osc {

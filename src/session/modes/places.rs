@@ -1,7 +1,5 @@
 //! Where in the command's output something is that may have to be undone.
 
-#![forbid(unsafe_code)]
-
 use memchr::memrchr;
 
 use crate::scan;

@@ -1,4 +1,5 @@
 //! The process tree from /proc, and signals that cannot hit a process that has taken over an id.
+#![allow(unsafe_code, reason = "nothing wraps pidfd_send_signal(2)")]
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -12,7 +13,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use super::super::signals::{is_there, send};
-use super::super::stat::Stat;
+use super::super::stat::{Stat, Ticks};
 use super::{Medium, Process, TreeWork};
 use crate::signal::Signal;
 
@@ -134,10 +135,7 @@ pub fn is_stopped_child(child: i32) -> bool {
 }
 
 pub fn work(root: i32, terminals: &[u64]) -> Option<TreeWork> {
-    // SAFETY: sysconf takes a number and has no effect on our memory.
-    let ticks_per_second =
-        u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|ticks| *ticks > 0)?;
-    let time = |ticks| Duration::from_millis(ticks * 1000 / ticks_per_second);
+    let unit = Ticks::of_system()?;
     let mut work = TreeWork::default();
     for process in descendants(root)? {
         let draws = has_terminal(process.pid, terminals);
@@ -145,9 +143,9 @@ pub fn work(root: i32, terminals: &[u64]) -> Option<TreeWork> {
         group.held_up += held_up(process.pid).unwrap_or_default();
         let Some(stat) = Stat::read(process.pid) else { continue };
         // User and system time of a process and of those it has waited for.
-        group.used += time(stat.sum(14..=17));
+        group.used += unit.length(stat.sum(14..=17));
         if draws {
-            work.own.insert((process.pid, process.started), time(stat.sum(14..=15)));
+            work.own.insert((process.pid, process.started), unit.length(stat.sum(14..=15)));
         }
     }
     Some(work)
