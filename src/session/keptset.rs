@@ -83,6 +83,7 @@ mod linux {
             match count {
                 0 => Heard::Nothing,
                 1 => usize::try_from(ready[0].u64).map_or(Heard::Several, Heard::One),
+                // Two, or EINTR: with a set that is there nothing else can go wrong.
                 _ => Heard::Several,
             }
         }

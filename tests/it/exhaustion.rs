@@ -3,6 +3,8 @@
 use std::process::Output;
 
 use crate::support::{Run, has, program, stderr};
+#[cfg(target_os = "linux")]
+use crate::weight::until_asleep;
 
 fn is_root() -> bool {
     let root = nix::unistd::geteuid().is_root();
@@ -85,6 +87,23 @@ fn a_terminal_that_refuses_its_settings_once_is_given_back() {
             }
         };
         std::thread::scope(|scope| (1..5).for_each(|first| drop(scope.spawn(move || sweep(first)))));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_kernel_that_has_no_timer_or_keeps_no_descriptors_is_done_without() {
+    if can_fail() {
+        for call in ["timerfd_create", "epoll_create1", "epoll_ctl"] {
+            let mut run = failing(false, call, "ENOSPC", 1, "echo ready; read line; echo got $line").in_terminal();
+            run.wait_for("ready\r\n");
+            for key in ["a", "b", "c"] {
+                run.enter(key).wait_for(key);
+            }
+            let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", run.pid())).unwrap();
+            until_asleep(children.trim().parse().expect("the one that is traced"));
+            assert!(run.enter("\r").wait_for("got abc").finish_bytes().1.success(), "{call}");
+        }
     }
 }
 

@@ -45,6 +45,16 @@ fn a_flood_leaves_memory_and_descriptors_as_they_were() {
     }
 }
 
+/// Waits until this process sleeps and goes on to.
+#[cfg(target_os = "linux")]
+pub fn until_asleep(pid: i32) {
+    until("sleep", || {
+        let before = traces_of_work(pid);
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        before == traces_of_work(pid)
+    });
+}
+
 /// What shows that a process has run: how often it gave the processor away or had it taken, and for how long it had it.
 #[cfg(target_os = "linux")]
 fn traces_of_work(pid: i32) -> Vec<String> {
@@ -65,12 +75,7 @@ fn after_the_last_key_it_sleeps() {
         for key in ["a", "b", "\x1b[A", "c"] {
             running.enter(key).wait_for(key);
         }
-        let pid = running.pid();
-        until("sleep", || {
-            let before = traces_of_work(pid);
-            std::thread::sleep(std::time::Duration::from_millis(700));
-            before == traces_of_work(pid)
-        });
+        until_asleep(running.pid());
         running.signal(libc::SIGTERM);
         running.finish();
     }
