@@ -10,7 +10,7 @@ use super::sink::Sink;
 use crate::watch::{Moment, Stream};
 
 /// How much is passed on before anything else gets a turn, and looked at as a whole.
-const PORTION: usize = 1024 * 1024;
+const PORTION: usize = 256 * 1024;
 /// What is looked at while there is nothing to pass on: then nobody waits for it, as everybody does in the middle.
 const MUCH: usize = 64 * 1024;
 
