@@ -34,6 +34,7 @@ mod front;
 mod gaps;
 mod ground;
 mod guards;
+mod heap;
 mod heartbeat;
 mod inherited;
 mod inner;

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 
+use super::heap;
 use super::pty::Pty;
 use super::sink::Sink;
 use crate::watch::{Moment, Stream};
 
 /// How much is passed on before anything else gets a turn, and looked at as a whole.
-const PORTION: usize = 256 * 1024;
+const PORTION: usize = 1024 * 1024;
 /// What is looked at while there is nothing to pass on: then nobody waits for it, as everybody does in the middle.
-const MUCH: usize = 64 * 1024;
+const MUCH: usize = 256 * 1024;
 
 /// Something the command prints to.
 pub struct Source {
@@ -175,6 +176,9 @@ impl Passed {
                 return Found::More;
             }
             if self.buffer.len() - self.count < READ {
+                if self.buffer.len() == SPARE {
+                    heap::give_large_pieces_back();
+                }
                 self.buffer.resize((self.buffer.len() * 2).clamp(READ, PORTION), 0);
             }
             match nix::unistd::read(fd, &mut self.buffer[self.count..]) {

@@ -154,11 +154,13 @@ impl Session {
 
     /// Answers questions to a terminal that is not there.
     pub(super) fn answer(&mut self, bytes: &[u8]) {
-        let watcher = &mut self.watcher;
-        let answers = self.inner.queries.answer(bytes, || watcher.cursor());
-        // Whoever asks without end and reads no answer gets no more of them.
-        if !answers.is_empty() && self.inner.keyboard.has_room() {
-            self.type_in(&answers);
+        // Whoever asks without end and reads no answer gets no more of them: of a flood a little is answered at a time.
+        for questions in bytes.chunks(READ) {
+            let watcher = &mut self.watcher;
+            let answers = self.inner.queries.answer(questions, || watcher.cursor());
+            if !answers.is_empty() && self.inner.keyboard.has_room() {
+                self.type_in(&answers);
+            }
         }
     }
 }

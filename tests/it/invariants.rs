@@ -83,6 +83,7 @@ fn only_these_files_ask_the_system_for_what_no_crate_wraps() {
         "beside",
         "events",
         "files",
+        "heap",
         "inherited",
         "job",
         "keptset",

@@ -37,9 +37,9 @@ fn a_flood_leaves_memory_and_descriptors_as_they_were() {
         for piece in 1..=5 {
             running.wait_for(format!("piece {piece} ends"));
         }
-        let (after, still_open) = held(running.pid());
-        assert_eq!(still_open, open, "descriptors after {print}");
-        assert!(after < before + 1024, "{before} KiB before, {after} KiB after {print}");
+        // What the flood itself needed is given back with the next wake-up.
+        until("as much memory as before", || held(running.pid()).0 < before + 1024);
+        assert_eq!(held(running.pid()).1, open, "descriptors after {print}");
         running.enter("\n");
         assert!(running.finish().1.success());
     }
