@@ -30,6 +30,16 @@ enum End {
     Itself(Duration),
 }
 
+/// What there is to mind where that is one terminal, which the kernel is to keep.
+pub(super) enum Kept {
+    /// Nobody has waited for it yet.
+    NotYet,
+    /// This.
+    This(KeptSet<Waited>),
+    /// There is no such terminal, or the kernel refuses.
+    Never,
+}
+
 /// How a wait for one terminal ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waited {
@@ -99,12 +109,12 @@ impl Session {
         }
     }
 
-    /// Sees to it that the kernel keeps what there is to mind where that is one terminal. Whether it does.
-    pub(super) fn is_kept(&mut self) -> bool {
-        if self.kept.is_none() {
-            self.kept = self.keep().ok().flatten();
+    /// Has the kernel keep what there is to mind where that is one terminal, as soon as it is waited for. Whether it does.
+    pub(super) fn have_it_kept(&mut self) -> bool {
+        if matches!(self.kept, Kept::NotYet) {
+            self.kept = self.keep().ok().flatten().map_or(Kept::Never, Kept::This);
         }
-        self.kept.is_some()
+        matches!(self.kept, Kept::This(_))
     }
 
     /// All that there is to mind, which stays the same for as long as the command runs.
@@ -118,8 +128,8 @@ impl Session {
     }
 
     /// Waits for this one terminal and for whatever else may happen, with these signals held back instead of the usual.
-    fn wait_for_one(&self, end: End, held: Option<SigSet>) -> Waited {
-        let Some(kept) = &self.kept else { return Waited::Other };
+    fn wait_for_one(&mut self, end: End, held: Option<SigSet>) -> Waited {
+        let Kept::This(kept) = &self.kept else { return Waited::Other };
         let (until, limit) = match end {
             End::Alarm(None) => (None, None),
             End::Alarm(Some(timeout)) => {
@@ -139,6 +149,10 @@ impl Session {
             Heard::One(waited) => waited,
             Heard::Several => Waited::Other,
             Heard::Nothing => Waited::Over,
+            Heard::Refused => {
+                self.kept = Kept::Never;
+                Waited::Other
+            }
         }
     }
 }

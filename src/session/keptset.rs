@@ -28,6 +28,8 @@ pub enum Heard<T> {
     Several,
     /// The time is over.
     Nothing,
+    /// The kernel does not let us wait like this.
+    Refused,
 }
 
 impl<T: Copy> KeptSet<T> {
@@ -47,6 +49,7 @@ impl<T: Copy> KeptSet<T> {
             Heard::One(place) => self.meanings.get(place).map_or(Heard::Several, |meaning| Heard::One(*meaning)),
             Heard::Several => Heard::Several,
             Heard::Nothing => Heard::Nothing,
+            Heard::Refused => Heard::Refused,
         }
     }
 }
@@ -55,6 +58,7 @@ impl<T: Copy> KeptSet<T> {
 mod linux {
     use std::os::fd::AsRawFd;
 
+    use nix::errno::Errno;
     use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 
     use super::{BorrowedFd, Duration, Heard, SigSet};
@@ -83,8 +87,10 @@ mod linux {
             match count {
                 0 => Heard::Nothing,
                 1 => usize::try_from(ready[0].u64).map_or(Heard::Several, Heard::One),
-                // Two, or EINTR: with a set that is there nothing else can go wrong.
-                _ => Heard::Several,
+                2.. => Heard::Several,
+                _ if Errno::last() == Errno::EINTR => Heard::Several,
+                // Filters of system calls may allow all of the others.
+                _ => Heard::Refused,
             }
         }
     }

@@ -110,13 +110,12 @@ pub(crate) use self::terminal::{Terminal, size_of};
 use self::alarm::Alarm;
 use self::asked::Asked;
 use self::command::Command;
-use self::echo::Waited;
+use self::echo::Kept;
 use self::fate::Fate;
 use self::flow::Flow;
 use self::gaps::{Gap, Gaps};
 use self::heartbeat::Heartbeat;
 use self::inner::Inner;
-use self::keptset::KeptSet;
 use self::link::{News, Order};
 use self::notes::Tone;
 use self::outer::Outer;
@@ -146,8 +145,8 @@ struct Session {
     clock: Clock,
     /// What ends a wait.
     alarm: Alarm,
-    /// What is waited for where that is one terminal, as soon as it was.
-    kept: Option<KeptSet<Waited>>,
+    /// What is waited for where that is one terminal.
+    kept: Kept,
     /// Time that nobody could watch.
     gaps: Gaps,
     watcher: Watcher,

@@ -63,7 +63,7 @@ impl Session {
     /// Waits until something is there to do, at most this long.
     pub(super) fn wait(&mut self, timeout: Option<Duration>) -> Ready {
         // In the middle of output nobody looks for an echo.
-        if self.is_kept() && self.flow.passed.bytes().is_none() && self.minds_one_terminal() {
+        if self.have_it_kept() && self.flow.passed.bytes().is_none() && self.minds_one_terminal() {
             return self.wait_for_keys(timeout);
         }
         self.wait_for_all(timeout)

@@ -11,6 +11,7 @@ use super::alarm::Alarm;
 use super::asked::Asked;
 use super::clock::Clock;
 use super::command::Command;
+use super::echo::Kept;
 use super::fate::Fate;
 use super::flow::Flow;
 use super::gaps::Gaps;
@@ -111,7 +112,7 @@ impl Session {
         Box::new(Self {
             clock: Clock::start(),
             alarm: Alarm::new(),
-            kept: None,
+            kept: Kept::NotYet,
             gaps: Gaps::new(Clock::suspended()),
             watcher: Watcher::new(Policy {
                 size: Size { cols: size.cols, rows: size.rows },

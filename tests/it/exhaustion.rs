@@ -1,5 +1,6 @@
 //! A machine that has run out of something: nothing is started, and what is missing is said.
 
+use std::fmt::Display;
 use std::process::Output;
 
 use crate::support::{Run, has, program, stderr};
@@ -22,8 +23,9 @@ fn refused(output: &Output, code: i32, what: &str) {
     assert!(said.starts_with("idlewatch: cannot ") && said.lines().count() == 1, "{what}: {said}");
 }
 
-/// This, with a system call that fails when it is made for the `when`th time, in idlewatch and in each of its `processes`.
-fn failing(processes: bool, call: &str, error: &str, when: usize, command: &str) -> Run {
+/// This, with a system call that fails when it is made for the `when`th time (with a `+`: from then on), in idlewatch and
+/// in each of its `processes`.
+fn failing(processes: bool, call: &str, error: &str, when: impl Display, command: &str) -> Run {
     let (trace, fault) = (format!("trace={call}"), format!("inject={call}:error={error}:when={when}"));
     let mut words = vec!["strace", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &fault];
     words.extend(processes.then_some("-f"));
@@ -94,8 +96,8 @@ fn a_terminal_that_refuses_its_settings_once_is_given_back() {
 #[cfg(target_os = "linux")]
 fn a_kernel_that_has_no_timer_or_keeps_no_descriptors_is_done_without() {
     if can_fail() {
-        for call in ["timerfd_create", "epoll_create1", "epoll_ctl"] {
-            let mut run = failing(false, call, "ENOSPC", 1, "echo ready; read line; echo got $line").in_terminal();
+        for call in ["timerfd_create", "epoll_create1", "epoll_ctl", "epoll_pwait"] {
+            let mut run = failing(false, call, "ENOSYS", "1+", "echo ready; read line; echo got $line").in_terminal();
             run.wait_for("ready\r\n");
             for key in ["a", "b", "c"] {
                 run.enter(key).wait_for(key);
