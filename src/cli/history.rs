@@ -32,5 +32,5 @@ fn reason(text: &str) -> Result<String, String> {
     if names.contains(&text) {
         return Ok(text.to_owned());
     }
-    Err(format!("no reason is called so; use one of {}", names.join(", ")))
+    Err(format!("unknown reason; use one of {}", names.join(", ")))
 }

@@ -53,8 +53,7 @@ impl Request {
         let garbage = |what: String| Fault::Garbage(format!("not a request: {what}"));
         let object: Map<String, Value> = serde_json::from_slice(line).map_err(|error| garbage(error.to_string()))?;
         let kind = object.get("type").and_then(Value::as_str);
-        let kind =
-            kind.ok_or_else(|| garbage("it has no type; write it like {\"type\":\"get_session_stats\"}".into()))?;
+        let kind = kind.ok_or_else(|| garbage("it has no type; write {\"type\":\"get_session_stats\"}".into()))?;
         Ok(match kind {
             "get_session_stats" => Self::Stats,
             "explain" => Self::Explain,

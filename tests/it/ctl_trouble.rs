@@ -181,7 +181,7 @@ fn a_file_that_is_no_socket_is_not_removed() {
     fs::write(&file, "mine").unwrap();
     let old = TimeSpec::new(1_000_000, 0);
     utimensat(nix::fcntl::AT_FDCWD, &file, &old, &old, UtimensatFlags::NoFollowSymlink).unwrap();
-    assert_eq!(runtime.told(&["list"]), "no run is going on\n");
+    assert_eq!(runtime.told(&["list"]), "no run is in progress\n");
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 
@@ -259,7 +259,7 @@ fn suspended_watching_ends_with_its_terminal() {
     }
     let runtime = Runtime::new();
     for signal in [libc::SIGHUP, libc::SIGTERM] {
-        let (mut shell, pid) = watched_from_shell(&runtime, "", |text| text.contains("no run is going on"));
+        let (mut shell, pid) = watched_from_shell(&runtime, "", |text| text.contains("no run is in progress"));
         suspend(&mut shell, pid);
         match signal {
             libc::SIGHUP => drop(shell.hang_up()),
@@ -273,11 +273,11 @@ fn suspended_watching_ends_with_its_terminal() {
 fn watching_is_not_suspended_where_nobody_could_continue_it() {
     let runtime = Runtime::new();
     let mut watch = runtime.ctl(&["watch"]).variable("TERM", "xterm").in_terminal();
-    watch.wait_for("no run is going on");
+    watch.wait_for("no run is in progress");
     watch.enter("\u{1a}").signal(libc::SIGTSTP);
     // It goes on to draw, and to hear.
     let before = watch.text().len();
-    watch.until("another picture", |watch| watch.text()[before..].contains("no run is going on"));
+    watch.until("another picture", |watch| watch.text()[before..].contains("no run is in progress"));
     watch.enter("q");
     assert!(watch.finish().1.success());
 }

@@ -42,9 +42,9 @@ pub fn run(cli: CtlCli) -> Result<Status, Error> {
         CtlVerb::Status { run } => status(&folders, run.as_deref(), json),
         CtlVerb::Watch { run } => watch(&folders, run.as_deref(), json),
         CtlVerb::Extend { run, by } => order(&folders, run.as_deref(), &Request::Extend(by), json),
-        CtlVerb::Nudge { run: None, text } if is_a_run(&folders, &text) => Err(Error::usage(format!(
-            "no text to type: '{text}' is a run; write it like: idlewatch ctl nudge {text} 'go on'"
-        ))),
+        CtlVerb::Nudge { run: None, text } if is_a_run(&folders, &text) => {
+            Err(Error::usage(format!("no text given: '{text}' is a run; write: idlewatch ctl nudge {text} 'go on'")))
+        }
         CtlVerb::Nudge { run, text } => order(&folders, run.as_deref(), &Request::Nudge(text), json),
         CtlVerb::Stop { run } => order(&folders, run.as_deref(), &Request::Stop, json),
         CtlVerb::Complete { run } => order(&folders, run.as_deref(), &Request::Complete, json),
@@ -60,7 +60,7 @@ fn list(folders: &[PathBuf], json: bool) -> Result<Status, Error> {
         return print(&lines);
     }
     if found.is_empty() {
-        return print("no run is going on\n");
+        return print("no run is in progress\n");
     }
     let terminal = io::stdout().is_terminal();
     let width = terminal.then(width).flatten();
