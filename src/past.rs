@@ -25,7 +25,7 @@ pub fn run(cli: &HistoryArgs, json: bool, now: SystemTime) -> Result<(), Error> 
         let lines = runs.iter().filter_map(|run| serde_json::to_string(run).ok());
         lines.map(|line| line + "\n").collect()
     } else if runs.is_empty() {
-        say("no such run is in the history");
+        say("no such run in the history");
         String::new()
     } else {
         table(&runs, now, Look { unicode: is_unicode(), longest: io::stdout().is_terminal().then_some(LONGEST) })

@@ -250,10 +250,10 @@ impl Marks {
                 (Some(row), was) => {
                     (self.shown[index], self.ever[index]) = (true, true);
                     if !was {
-                        timeline.note(at, kind, &format!("'{text}' is in: {row}"))?;
+                        timeline.note(at, kind, &format!("'{text}' appeared in: {row}"))?;
                     }
                 }
-                (None, true) => timeline.note(at, kind, &format!("'{text}' is gone"))?,
+                (None, true) => timeline.note(at, kind, &format!("'{text}' disappeared"))?,
                 (None, false) => {}
             }
         }
@@ -295,7 +295,7 @@ impl Output {
                 Ok(())
             }
             (Self::Words { timeline, .. }, News::Signal(_, reason)) => {
-                timeline.note(at, "ended", &format!("would be ended here{}", because(reason)))
+                timeline.note(at, "ended", &format!("would have been ended here{}", because(reason)))
             }
             (Self::Words { timeline, marks, .. }, News::Seen) => match marks {
                 Some(marks) => marks.look(at, watcher, timeline),

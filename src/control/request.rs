@@ -69,7 +69,7 @@ impl Request {
                 let text = text.ok_or_else(|| Fault::Wrong("nudge needs 'text'".to_owned()))?;
                 Self::Nudge(typeable(text).map_err(|why| Fault::Wrong(format!("nudge: {why}")))?)
             }
-            other => return Err(Fault::Wrong(format!("there is no request '{}'", crate::cli::visible(other)))),
+            other => return Err(Fault::Wrong(format!("unknown request '{}'", crate::cli::visible(other)))),
         })
     }
 
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn unknown_fields_are_ignored_and_unknown_types_are_named() {
         assert_eq!(Request::read(br#"{"type":"force_stop","v":7,"why":"x"}"#), Ok(Request::Stop));
-        assert_eq!(Request::read(br#"{"type":"dance"}"#), Err(Fault::Wrong("there is no request 'dance'".to_owned())));
+        assert_eq!(Request::read(br#"{"type":"dance"}"#), Err(Fault::Wrong("unknown request 'dance'".to_owned())));
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Nudge {
         let line_mode = look.map_or(Known::Unknown, |look| look.line_mode);
         if line_mode == Known::Yes {
             if text.lines().any(|line| line.len() >= LONGEST_LINE) {
-                return Err("the terminal is in line mode, which takes no line of more than 4095 bytes");
+                return Err("the terminal is in line mode, which takes no line longer than 4095 bytes");
             }
             // The kernel hands over a whole line at its newline; there is nothing to settle and no key to get lost.
             return Ok((None, format!("{}\n", text.trim_end_matches('\n')).into_bytes()));

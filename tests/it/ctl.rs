@@ -120,7 +120,7 @@ fn a_run_is_steered() {
     let runtime = Runtime::new();
     let (run, id) = runtime.start(&["--timeout", "1h"], STAYS);
     let command = "sh -c 'echo ready; read line'";
-    assert_eq!(runtime.told(&["extend", "15m"]), format!("run {id} is left alone for 15m 00s: {command}\n"));
+    assert_eq!(runtime.told(&["extend", "15m"]), format!("run {id} will be left alone for 15m 00s: {command}\n"));
     assert_eq!(runtime.told(&["extend", "1m", "--json"]).matches("\"ok\"").count(), 1);
     assert!(runtime.told(&["status", &id]).contains("timeout 1h 16m"));
     let refused = runtime.ctl(&["nudge", &id, "go on"]).output();
@@ -132,7 +132,7 @@ fn a_run_is_steered() {
     assert_eq!(run.finish().1.code(), Some(119));
 
     let (run, id) = runtime.start(&["--stdin", "pty"], "echo ready; read line; echo \"got $line\"; sleep 600");
-    assert!(runtime.told(&["nudge", &id, "go on"]).starts_with(&format!("run {id} has taken the text: sh -c ")));
+    assert!(runtime.told(&["nudge", &id, "go on"]).starts_with(&format!("run {id} has accepted the text: sh -c ")));
     assert!(runtime.told(&["complete"]).starts_with(&format!("run {id} is being ended as a success: sh -c ")));
     let (text, status) = run.finish();
     assert!(text.contains("got go on") && status.code() == Some(0), "{text}");

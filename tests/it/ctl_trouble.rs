@@ -93,9 +93,9 @@ fn what_says_too_much_is_listed_and_what_says_nothing_has_ended() {
     let runtime = Runtime::new();
     runtime.talker("aaaa", vec![b'x'; 2 << 20]);
     runtime.talker("bbbb", Vec::new());
-    assert!(runtime.row("aaaa").ends_with("it says more than 1048576 bytes in a line"));
+    assert!(runtime.row("aaaa").ends_with("it sent a line of more than 1048576 bytes"));
     assert_eq!(runtime.told(&["list"]).lines().count(), 2);
-    fails(&runtime.ctl(&["watch", "aaaa"]).output(), 1, "it says more than");
+    fails(&runtime.ctl(&["watch", "aaaa"]).output(), 1, "it sent a line of more than");
     assert!(runtime.ctl(&["watch", "bbbb"]).output().status.success());
 }
 
@@ -113,7 +113,7 @@ fn what_a_run_says_reaches_the_terminal_only_as_escapes() {
             assert_eq!(line["message"], "a\u{202e}b\u{9b}31m\u{7f}", "{arguments:?}");
         }
     }
-    fails(&runtime.ctl(&["stop", "bbbb", "--json"]).output(), 1, "no JSON");
+    fails(&runtime.ctl(&["stop", "bbbb", "--json"]).output(), 1, "not JSON");
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn what_is_no_run_keeps_nobody_from_the_runs() {
     fs::write(runtime.folder().join(format!("{long}.sock")), "").unwrap();
     assert!(runtime.told(&["list"]).contains(&id));
     assert!(runtime.told(&["status"]).contains(&id));
-    for (name, why) in [("loop", "loop.sock: "), (long.as_str(), "the name of the socket has")] {
+    for (name, why) in [("loop", "loop.sock: "), (long.as_str(), "the socket path has")] {
         for verb in ["status", "stop", "watch"] {
             fails(&runtime.ctl(&[verb, name]).output(), 1, why);
         }

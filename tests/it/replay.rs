@@ -83,14 +83,14 @@ fn timeline(options: &[&str], lines: &str) -> String {
 fn it_says_where_a_run_would_have_been_ended() {
     let silent = "[1.0,\"o\",\"working\\r\\n\"]\n[100.0,\"o\",\"more\\r\\n\"]";
     let text = timeline(&["--idle", "30s"], silent);
-    assert!(text.contains("0:00:31.0  ended     would be ended here: idle_timeout, exit status 121"), "{text}");
-    assert_eq!(text.matches("would be ended").count(), 1, "{text}");
+    assert!(text.contains("0:00:31.0  ended     would have been ended here: idle_timeout, exit status 121"), "{text}");
+    assert_eq!(text.matches("would have been ended").count(), 1, "{text}");
     let text = timeline(&["--timeout", "20s"], silent);
-    assert!(text.contains("0:00:20.0  ended     would be ended here: timeout, exit status 124"), "{text}");
+    assert!(text.contains("0:00:20.0  ended     would have been ended here: timeout, exit status 124"), "{text}");
     let text = timeline(&["--done", "^working", "--done-idle", "10s"], silent);
-    assert!(text.contains("0:00:11.0  ended     would be ended here: completed, exit status 0"), "{text}");
+    assert!(text.contains("0:00:11.0  ended     would have been ended here: completed, exit status 0"), "{text}");
     let text = timeline(&["--idle", "2m"], silent);
-    assert!(!text.contains("would be ended"), "{text}");
+    assert!(!text.contains("would have been ended"), "{text}");
     let events = timeline(&["--idle", "30s", "--json"], silent);
     let ended = events.lines().find(|line| line.contains("\"signaled\"")).expect("the signal");
     let ended: serde_json::Value = serde_json::from_str(ended).unwrap();
@@ -103,7 +103,7 @@ fn a_turn_that_is_under_way_defers_in_a_replay_too() {
     let turn = "[1.0,\"o\",\"Thinking (esc to interrupt)\\r\\n\"]\n[300.0,\"x\",\"0\"]";
     let text = timeline(&["--idle", "30s", "--profile", "claude"], turn);
     assert!(text.contains("deferred  guard turn"), "{text}");
-    assert!(!text.contains("0:00:31.0  ended") && text.contains("would be ended here: idle_timeout"), "{text}");
+    assert!(!text.contains("0:00:31.0  ended") && text.contains("would have been ended here: idle_timeout"), "{text}");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_profile_can_be_tried_on_a_recording() {
     let options = ["--marks", "--config", config.to_str().unwrap(), "--profile", "mine"];
     let out = replay(&options, &recording("agent-hang"));
     let text = String::from_utf8(out.stdout).unwrap();
-    assert!(text.contains("turn      'esc to stop' is in: "), "{text}");
+    assert!(text.contains("turn      'esc to stop' appeared in: "), "{text}");
     assert!(text.contains("never seen: the question 'never printed'"), "{text}");
     let none = replay(&["--marks", "--profile", "none"], &recording("agent-hang"));
     assert_eq!(none.status.code(), Some(2));

@@ -168,7 +168,7 @@ fn order(folders: &[PathBuf], name: Option<&str>, request: &Request, json: bool)
         };
         if left.is_zero() {
             return Err(Error::refused(format!(
-                "run {} does not answer; perhaps it is stopped, and does it when it goes on",
+                "run {} does not answer; if it is stopped, it will act once continued",
                 plain(run)
             )));
         }
@@ -194,8 +194,8 @@ fn done(request: &Request) -> Option<String> {
     Some(match request {
         Request::Stop => "is being ended".to_owned(),
         Request::Complete => "is being ended as a success".to_owned(),
-        Request::Extend(by) => format!("is left alone for {}", span(*by)),
-        Request::Nudge(_) => "has taken the text".to_owned(),
+        Request::Extend(by) => format!("will be left alone for {}", span(*by)),
+        Request::Nudge(_) => "has accepted the text".to_owned(),
         _ => return None,
     })
 }
@@ -205,7 +205,7 @@ fn answered(run: &str, line: &str, json: bool, done: Option<String>) -> Result<S
     let text = |key: &str| answer[key].as_str().unwrap_or_default();
     let refused = text("type") == "error";
     if json {
-        let line = relayed(line).ok_or_else(|| unheard(run, "what it says is no JSON"))?;
+        let line = relayed(line).ok_or_else(|| unheard(run, "its answer is not JSON"))?;
         print(&format!("{line}\n"))?;
         return Ok(Status::Code(u8::from(refused)));
     }

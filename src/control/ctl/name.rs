@@ -37,7 +37,7 @@ pub fn find(name: Option<&str>, all: &[Found]) -> Result<usize, String> {
             let named = candidates(several.iter().map(|index| &all[*index]));
             Err(format!("'{}' is ambiguous; name one of {named}", visible(name)))
         }
-        None if all.is_empty() => Err(format!("no run '{}'; no run is in progress", visible(name))),
+        None if all.is_empty() => Err(format!("no run '{}': no run is in progress", visible(name))),
         None => Err(format!("no run '{}'; name one of {}", visible(name), candidates(all.iter()))),
     }
 }
