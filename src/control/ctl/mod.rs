@@ -1,4 +1,4 @@
-//! `idlewatch ctl`: the runs that are going on, asked and steered.
+//! `idlewatch ctl`: runs in progress, queried and controlled.
 
 mod follow;
 mod live;
