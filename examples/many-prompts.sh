@@ -1,9 +1,9 @@
 #!/bin/sh
-# One agent per line of a file, four at a time; each is tried again, three times in all, when it is stuck or fails.
+# One agent per line of a file, four at a time; each is tried up to three times if it is stuck or fails.
 #
 #   many-prompts.sh prompts.txt
 #
-# What happened to each is in prompts.log: the column Exitval holds idlewatch's status.
+# What became of each is in prompts.log: the column Exitval holds idlewatch's exit status.
 set -u
 prompts=${1:?a file with one prompt per line}
 agent=${AGENT:-claude -p}

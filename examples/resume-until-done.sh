@@ -1,11 +1,11 @@
 #!/bin/sh
-# Runs an agent until it is done. A hang, a loop or a question that nobody answers starts it again where it was.
+# Runs an agent until it is done. After a hang, a loop or a question that nobody answers, it is resumed.
 #
 #   resume-until-done.sh 'claude -p "make the tests pass"' 'claude --continue -p "go on"' 5
 #
-# The first argument is how it begins, the second how it goes on, the third how often.
+# The first argument starts it, the second resumes it, the third is how many attempts there are.
 set -u
-first=${1:?how it begins} again=${2:-$1} most=${3:-5}
+first=${1:?the command that starts the agent} again=${2:-$1} most=${3:-5}
 
 command=$first attempt=1
 while :; do

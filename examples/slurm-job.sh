@@ -2,10 +2,10 @@
 #SBATCH --job-name=agent
 #SBATCH --time=04:00:00
 #SBATCH --requeue
-# A job that goes back into the queue when it is stuck (silent: 121, asking: 123), three times at most.
+# A job that is requeued when it is stuck (silent: 121, asking: 123), at most three times.
 #
 #   sbatch --export=ALL,AGENT='claude -p "make the tests pass"' slurm-job.sh
-idlewatch --idle "${IDLE:-10m}" --stdin null -- sh -c "${AGENT:?what to run}"
+idlewatch --idle "${IDLE:-10m}" --stdin null -- sh -c "${AGENT:?the command that runs the agent}"
 code=$?
 case $code in
   121 | 123)

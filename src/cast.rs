@@ -92,7 +92,7 @@ pub struct Cast<R> {
 }
 
 /// What a file has to begin with.
-const BEGINS: &str = "one begins with a line such as {\"version\": 2, \"width\": 80, \"height\": 24}";
+const BEGINS: &str = "the first line should look like {\"version\": 2, \"width\": 80, \"height\": 24}";
 
 /// What is wrong with a recording, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +120,7 @@ impl<R: BufRead> Cast<R> {
         let fault = |reason: String| Fault { line: 1, reason };
         let mut line = String::new();
         read_line(&mut lines, &mut line).map_err(|error| match error.kind() {
-            ErrorKind::InvalidData => fault(format!("not an asciicast: it is no text; {BEGINS}")),
+            ErrorKind::InvalidData => fault(format!("not an asciicast: it is not text; {BEGINS}")),
             _ => fault(error.to_string()),
         })?;
         if line.trim().is_empty() {
@@ -130,7 +130,7 @@ impl<R: BufRead> Cast<R> {
             let is_header =
                 serde_json::from_str::<serde_json::Value>(&line).is_ok_and(|line| line.get("version").is_some());
             fault(if is_header {
-                format!("the header cannot be meant: {}", why(&error))
+                format!("invalid header: {}", why(&error))
             } else {
                 format!("not an asciicast: it has no header; {BEGINS}")
             })
@@ -138,8 +138,8 @@ impl<R: BufRead> Cast<R> {
         let size = match (any.version, any.width, any.height, any.term) {
             (2, Some(cols), Some(rows), _) => Size { cols, rows },
             (3, _, _, Some(term)) => Size { cols: term.cols, rows: term.rows },
-            (2 | 3, ..) => return Err(fault("the header does not give the terminal's size".to_owned())),
-            (other, ..) => return Err(fault(format!("asciicast version {other}; versions 2 and 3 can be read"))),
+            (2 | 3, ..) => return Err(fault(format!("the header gives no terminal size; {BEGINS}"))),
+            (other, ..) => return Err(fault(format!("unsupported asciicast version {other}; use version 2 or 3"))),
         };
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let timestamp = any.timestamp.filter(|seconds| (0.0..1e11).contains(seconds)).map(|seconds| seconds as u64);
@@ -191,8 +191,8 @@ impl<R: BufRead> Cast<R> {
 fn too_late(seconds: Duration) -> String {
     let seconds = seconds.as_secs_f64();
     format!(
-        "with the time {seconds} it would last more than a hundred years; a time is in seconds, from the start in \
-         version 2 and from the event before in version 3"
+        "the time {seconds} makes it longer than a hundred years; times are in seconds, since the start in version 2, \
+         since the previous event in version 3"
     )
 }
 
@@ -205,8 +205,10 @@ fn why(error: &serde_json::Error) -> String {
 fn parse(text: &str) -> Result<(Duration, What), String> {
     let (seconds, code, data): (f64, String, serde_json::Value) =
         serde_json::from_str(text).map_err(|error| format!("not an event [time, code, data]: {}", why(&error)))?;
-    let at = Duration::try_from_secs_f64(seconds).map_err(|_| format!("{seconds} is not a time"))?;
-    let text = || data.as_str().map(str::to_owned).ok_or_else(|| format!("the data of '{code}' is not text"));
+    let at = Duration::try_from_secs_f64(seconds).map_err(|_| {
+        format!("{seconds} is not a time; use the seconds since the start, or since the previous event in version 3")
+    })?;
+    let text = || data.as_str().map(str::to_owned).ok_or_else(|| format!("the data of '{code}' is not a string"));
     let what = match code.as_str() {
         "o" => What::Output(text()?),
         "i" => What::Input(text()?),
@@ -262,16 +264,22 @@ mod tests {
         let header = "{\"version\":2,\"width\":80,\"height\":24}\n";
         assert_eq!(fault("").line, 1);
         let large = fault("{\"version\":2,\"width\":999999999,\"height\":24}\n").reason;
-        assert!(large.contains("the header cannot be meant") && large.contains("999999999"), "{large}");
-        assert!(fault("# Not a recording\n").reason.contains("not an asciicast: it has no header; one begins with"));
-        assert!(Cast::open(&b"\xff\xfe\n"[..]).unwrap_err().reason.contains("not an asciicast: it is no text"));
-        assert!(fault("{\"version\":1}").reason.contains("version 1"));
-        assert!(fault("{\"version\":2}").reason.contains("size"));
+        assert!(large.contains("invalid header") && large.contains("999999999"), "{large}");
+        assert!(
+            fault("# Not a recording\n")
+                .reason
+                .contains("not an asciicast: it has no header; the first line should look like")
+        );
+        assert!(Cast::open(&b"\xff\xfe\n"[..]).unwrap_err().reason.contains("not an asciicast: it is not text"));
+        assert!(fault("{\"version\":1}").reason.contains("version 1;"));
+        assert!(
+            fault("{\"version\":2}").reason.contains("no terminal size; the first line should look like {\"version\"")
+        );
         assert_eq!(fault(&format!("{header}[1.0, \"o\", \"x\"]\nnonsense\n")).line, 3);
         assert!(fault(&format!("{header}[-1.0, \"o\", \"x\"]\n")).reason.contains("not a time"));
         let late = fault(&format!("{header}[1.0, \"o\", \"x\"]\n[1e11, \"o\", \"x\"]\n"));
         assert_eq!(late.line, 3);
-        assert!(late.reason.contains("time 100000000000 it would last more than a hundred years"), "{late:?}");
+        assert!(late.reason.contains("time 100000000000 makes it longer than a hundred years"), "{late:?}");
         assert_eq!(read(&format!("{header}[1.0, \"o\", \"x\"]\n[2.0, \"o")).unwrap().len(), 1);
         assert_eq!(read(&format!("{header}[1.0, \"w\", 5]\n")).unwrap()[0].what, What::Other);
         let broken = fault(&format!("{header}[1.0, \"o\"]\n[oops\n"));

@@ -33,9 +33,9 @@ use values::{
 };
 
 /// What every option has in common, said once below the options.
-const BELOW: &str = "idlewatch ctl asks and steers runs that are going on, idlewatch replay reads a recording; see their --help. \
-                     Every option is also a variable (IDLEWATCH_MAX_IDLE=1h) and a key of the configuration file \
-                     (max-idle = \"1h\"). The command line beats the environment beats the file.";
+const BELOW: &str = "See also 'idlewatch ctl --help' (runs in progress) and 'idlewatch replay --help' (recordings). Every option \
+                     can also be set by a variable (IDLEWATCH_MAX_IDLE=1h) or in the configuration file (max-idle = \"1h\"). \
+                     The command line beats the environment, which beats the file.";
 
 /// The version with the build it is.
 const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILT_FROM"), ")");
@@ -46,14 +46,14 @@ const LONG_VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILT_
     name = "idlewatch",
     version,
     long_version = LONG_VERSION,
-    about = "Run a command and notice when it is stuck",
+    about = "Run a command and act when it is stuck",
     override_usage = "idlewatch [OPTIONS] [--] COMMAND [ARG]...",
     after_help = BELOW,
     disable_help_subcommand = true,
     args_override_self = true
 )]
 pub struct RunCli {
-    /// The command to run, and its arguments
+    /// The command to run, with its arguments
     #[arg(value_name = "COMMAND", required_unless_present = "print_config", trailing_var_arg = true)]
     #[arg(allow_hyphen_values = false, value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
@@ -98,7 +98,7 @@ pub struct RunCli {
     #[command(flatten)]
     pub source: SourceArgs,
 
-    /// Print every option, its value and where it comes from, as a configuration file, and run nothing
+    /// Print every option, with its value and where that comes from, as a configuration file, and exit
     #[arg(long, help_heading = "Configuration")]
     pub print_config: bool,
 }
@@ -107,7 +107,7 @@ pub struct RunCli {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Configuration")]
 pub struct SourceArgs {
-    /// Read this file instead of $XDG_CONFIG_HOME/idlewatch/config.toml (/dev/null: no file)
+    /// Read this file instead of $XDG_CONFIG_HOME/idlewatch/config.toml (/dev/null: none)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
 }
@@ -116,61 +116,61 @@ pub struct SourceArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitArgs {
-    /// Act when nothing that counts has changed for this long ('off': never)
+    /// Act after this long without activity ('off': never)
     #[arg(short, long, value_name = "DUR", default_value = "5m", value_parser = limit)]
     pub idle: Limit,
 
-    /// Act when the command has run this long in total, relaunches included
+    /// Act when the command has run this long in total, including relaunches
     #[arg(short, long, value_name = "DUR", default_value = "off", value_parser = limit)]
     pub timeout: Limit,
 
-    /// Act when nothing at all was printed this long after the start
+    /// Act when nothing has been printed this long after the start
     #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "off", value_parser = limit)]
     pub first_output: Limit,
 
-    /// The ceiling: guards cannot defer beyond this much silence ('off': they can)
+    /// The ceiling: act after this long without activity, whatever guards say ('off': never)
     #[arg(long, value_name = "DUR", default_value = "30m", value_parser = limit)]
     pub max_idle: Limit,
 
-    /// The command has said that it is finished when this is on its screen
+    /// The command is done once this appears on its screen
     #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
     pub done: Option<Pattern>,
 
-    /// How long it may stay after that, silently, before it is ended as a success
+    /// End it as a success after this long without activity, once --done has matched
     #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "1m", value_parser = duration)]
     pub done_idle: Duration,
 
-    /// Warn at this share of a limit, in percent: of --timeout with a line, of silence only with the event idle_warning and
-    /// the state quiet
+    /// Warn at this percentage of a limit: of --timeout with a message, of --idle only with the event idle_warning and the
+    /// state quiet
     #[arg(hide_short_help = true, long, value_name = "PCT", default_value = "60", value_parser = percent)]
     pub warn: u8,
 }
 
 /// What counts as activity, and how a screen is read.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "What counts")]
+#[command(next_help_heading = "Detection")]
 pub struct DetectArgs {
     /// What counts as activity: visible change with animation masked, or any byte
     #[arg(hide_short_help = true, long, value_name = "WHAT", value_enum, default_value_t = ActivityArg::Screen)]
     pub activity: ActivityArg,
 
-    /// Text that never counts as activity; the rest of its line does (for the whole line: '.*text.*'; may be repeated)
+    /// Ignore this text; the rest of its line still counts (for whole lines: '.*text.*'; may be repeated)
     #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = any_regex)]
     pub ignore: Vec<Pattern>,
 
-    /// Only lines that match count as activity (may be repeated)
+    /// Count only lines that match (may be repeated)
     #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
     pub only: Vec<Pattern>,
 
-    /// Suspect a loop when a cycle was seen this often
+    /// Suspect a loop when a cycle has been seen this many times
     #[arg(hide_short_help = true, long = "loop", value_name = "N", default_value = "5", value_parser = cycles)]
     pub loop_count: u16,
 
-    /// It is a loop when it lasts this long with nothing new ('off': never)
+    /// Call it a loop once it has lasted this long with nothing new ('off': never)
     #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "2m", value_parser = limit)]
     pub loop_for: Limit,
 
-    /// The same captured text N times is a loop, whatever lies between (may be repeated)
+    /// Also call it a loop when the same captured text is seen --loop times, whatever lies between (may be repeated)
     #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
     pub loop_pattern: Vec<Pattern>,
 
@@ -178,10 +178,10 @@ pub struct DetectArgs {
     #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
     pub waiting: Vec<Pattern>,
 
-    /// What is known of the program: a name, 'auto' by its command, or 'none'
+    /// What is known of the program: the name of a profile, 'auto' to choose by command, or 'none'
     ///
-    /// By its command means also behind what only starts others, such as env, sudo, timeout, npx, ssh or a shell's -c. An
-    /// argument is only a text: 'grep claude' is not claude.
+    /// 'auto' looks behind commands that only start others, such as env, sudo, timeout, npx, ssh or sh -c. Other arguments do
+    /// not matter: 'grep claude' is not claude.
     #[arg(long, value_name = "NAME", default_value = "auto")]
     #[arg(value_parser = hinted(values::text, hints::profiles), hide_possible_values = true)]
     pub profile: String,
@@ -209,11 +209,11 @@ pub struct ReplayCli {
     #[arg(long)]
     pub json: bool,
 
-    /// Explain each state at length
+    /// Explain each state in detail
     #[arg(short, long)]
     pub verbose: bool,
 
-    /// Also show when each mark of the profile appears and goes, and which never did: to try a profile of one's own
+    /// Also show when each mark of the profile appears and disappears, and which never does
     #[arg(long, conflicts_with = "json")]
     pub marks: bool,
 
@@ -239,13 +239,13 @@ pub struct ReplayCli {
 #[command(next_help_heading = "Guards")]
 #[allow(clippy::doc_markdown, reason = "the comments are the help text, and file:PATH is no address")]
 pub struct GuardArgs {
-    /// What may speak for a silent command, so that it is left alone: cpu, disk, net, turn, io, children, file:PATH or
-    /// cmd:SHELL (may be repeated)
+    /// What can defer action on a silent command: cpu, disk, net, turn, io, children, file:PATH or cmd:SHELL (may be
+    /// repeated; replaces the default)
     #[arg(long, value_name = "GUARD", default_values = ["cpu", "disk", "net", "turn"])]
     #[arg(value_parser = hinted(guard, hints::guards), hide_possible_values = true)]
     pub guard: Vec<Guard>,
 
-    /// Let nothing speak for it
+    /// Use no guards
     #[arg(hide_short_help = true, long, conflicts_with = "guard")]
     pub no_guard: bool,
 }
@@ -254,19 +254,19 @@ pub struct GuardArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Relaunch")]
 pub struct RelaunchArgs {
-    /// Start the command again after this
+    /// When to start the command again
     #[arg(long, value_name = "AFTER", value_enum, default_value_t = RelaunchArg::Off)]
     pub relaunch: RelaunchArg,
 
-    /// Start this instead, in a shell, for example 'claude --continue'
+    /// Relaunch with this shell command instead, for example 'claude --continue'
     #[arg(long, value_name = "CMD", value_parser = shell, value_hint = ValueHint::CommandString)]
     pub relaunch_with: Option<String>,
 
-    /// How often at most
+    /// Relaunch at most this many times
     #[arg(hide_short_help = true, long, value_name = "N", default_value = "3", value_parser = number)]
     pub max_relaunches: u32,
 
-    /// How long to wait before the first time; each further time twice as long
+    /// Pause before the first relaunch; doubled for each one after it
     #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "1s", value_parser = duration)]
     pub relaunch_delay: Duration,
 }
@@ -274,13 +274,13 @@ pub struct RelaunchArgs {
 /// After what the command is started again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RelaunchArg {
-    /// Never, unless a step of a ladder says so
+    /// Never, except by a step of a ladder
     Off,
-    /// It ended with a code other than 0, or of a signal
+    /// When it exits with a code other than 0, or dies of a signal
     Crash,
-    /// It was ended because it was silent, looped or waited
+    /// When it was ended because it was silent, looping or waiting
     Stuck,
-    /// Either
+    /// In both cases
     Any,
 }
 
@@ -288,52 +288,52 @@ pub enum RelaunchArg {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Exit codes")]
 pub struct ExitArgs {
-    /// Use another code for a reason, for example 'timeout=75' (may be repeated)
+    /// Use another exit code for a reason, for example 'timeout=75' (may be repeated)
     #[arg(hide_short_help = true, long, value_name = "REASON=N", value_parser = hinted(values::exit_code, hints::reasons))]
     #[arg(hide_possible_values = true)]
     pub exit_code: Vec<ExitCode>,
 
-    /// Exit with the command's own status even where idlewatch ended it
+    /// Exit with the command's own status even if idlewatch ended it
     #[arg(hide_short_help = true, long)]
     pub preserve_status: bool,
 }
 
 /// Records of the run.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "What is written")]
+#[command(next_help_heading = "Records")]
 pub struct RecordArgs {
-    /// Write what happens to a file, or to a descriptor with fd:N, as JSON lines
+    /// Write events as JSON lines to a file, or to descriptor N with fd:N
     #[arg(long, value_name = "FILE", value_parser = values::events)]
     pub events: Option<EventsTo>,
 
-    /// How often the events tell the progress ('off': never)
+    /// How often to write a progress event ('off': never)
     #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "30s", value_parser = values::period)]
     pub progress_every: Limit,
 
-    /// Write a report when the run ends stuck: what happened, why, and what was tried (by name: .md, .json or .html)
+    /// Write a report if the run ends stuck: what happened, why, and what was tried (.md, .json or .html)
     #[arg(long, value_name = "FILE", value_parser = values::report, value_hint = ValueHint::FilePath)]
     pub report: Option<ReportTo>,
 
-    /// Write it at every end
+    /// Write the report however the run ends
     #[arg(hide_short_help = true, long)]
     pub report_always: bool,
 
-    /// The command's own list of tasks, to be quoted by ctl status and in the report
+    /// The command's own list of tasks, quoted by ctl status and in the report
     #[arg(hide_short_help = true, long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
     pub checkpoint: Option<PathBuf>,
-    /// Record what the command prints, as an asciicast; a file that exists is overwritten
+    /// Record what the command prints as an asciicast; overwrites an existing file
     #[arg(long, value_name = "FILE.cast", value_hint = ValueHint::FilePath)]
     pub record: Option<PathBuf>,
 
-    /// Whenever the command has printed nothing for this long, print a line on standard error, also with --quiet
+    /// Print a line on standard error each time the command has printed nothing for this long, even with --quiet
     #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "off", value_parser = values::period)]
     pub heartbeat: Limit,
 
-    /// As a service of systemd, tell it nothing and leave NOTIFY_SOCKET to the command
+    /// As a systemd service, send no notifications and leave NOTIFY_SOCKET to the command
     #[arg(hide_short_help = true, long)]
     pub no_notify: bool,
 
-    /// Leave no line about this run in the history
+    /// Keep this run out of the history
     #[arg(hide_short_help = true, long)]
     pub no_history: bool,
 }
@@ -342,11 +342,11 @@ pub struct RecordArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Messages")]
 pub struct SayArgs {
-    /// Say why, whenever the state of the command changes
+    /// Say why whenever the state of the command changes
     #[arg(long)]
     pub explain: bool,
 
-    /// Say more: also what guards and nudges do
+    /// Say what --explain says, and what guards and nudges do
     #[arg(hide_short_help = true, short, long)]
     pub verbose: bool,
 
@@ -357,17 +357,17 @@ pub struct SayArgs {
 
 /// What is done about it.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "What is done")]
+#[command(next_help_heading = "Actions")]
 pub struct LadderArgs {
-    /// Type this into a silent command and submit it (may be repeated: one after the other)
+    /// Type this into a silent command and submit it (may be repeated)
     #[arg(long, value_name = "TEXT", value_parser = nudge_text)]
     pub nudge: Vec<String>,
 
-    /// How many nudges at most for each start of the command; by default 2, or as many as there are texts or steps for
+    /// Nudge at most this many times per start of the command; by default 2, or more if there are more texts or nudge steps
     #[arg(hide_short_help = true, long, value_name = "N", value_parser = nudges)]
     pub max_nudges: Option<u32>,
 
-    /// How long to wait after a nudge
+    /// How long to wait after each nudge
     #[arg(hide_short_help = true, long, value_name = "DUR", default_value = "1m", value_parser = duration)]
     pub nudge_wait: Duration,
 
@@ -376,27 +376,28 @@ pub struct LadderArgs {
     #[arg(value_parser = hinted(signal, hints::signals), hide_possible_values = true)]
     pub signal: Signal,
 
-    /// Send SIGKILL if the command is still there this long after the signal ('off': never)
+    /// Send SIGKILL if the command is still running this long after the signal ('off': never)
     #[arg(short, long, value_name = "DUR", default_value = "10s", value_parser = limit)]
     pub kill_after: Limit,
 
-    /// What is done about a silent command, step by step (a ladder): steps with commas between, instead of the options above
+    /// The ladder for a silent command: steps separated by commas, taken one after the other; by default warn, the nudges,
+    /// then stop
     ///
     /// The steps are warn, nudge[:TEXT], wait:DUR, key:NAME, int, term, hup, quit, kill, signal:NAME, run:SHELL, prompt,
-    /// relaunch and stop; a comma in a text is written \,. The man page says more of each, under LADDERS.
+    /// relaunch and stop; write a comma within a text as \,. The man page explains each, under LADDERS.
     #[arg(long, value_name = "STEPS", value_parser = hinted(final_ladder, hints::steps), hide_possible_values = true)]
     #[allow(rustdoc::broken_intra_doc_links, reason = "the brackets are read by people")]
     pub on_idle: Option<LadderArg>,
 
-    /// The ladder for a command that loops; by default a warning
+    /// The ladder for a command that loops; by default warn
     #[arg(hide_short_help = true, long, value_name = "STEPS", value_parser = hinted(final_ladder, hints::steps), hide_possible_values = true)]
     pub on_loop: Option<LadderArg>,
 
-    /// The ladder for a command that waits for a person; by default a warning where there is one, else as for silence
+    /// The ladder for a command that waits for a person; by default warn if attended, else as --on-idle
     #[arg(hide_short_help = true, long, value_name = "STEPS", value_parser = hinted(ladder, hints::steps), hide_possible_values = true)]
     pub on_waiting: Option<LadderArg>,
 
-    /// The ladder for a command that has run too long; by default it is ended
+    /// The ladder for a command that has run too long; by default warn, then stop
     #[arg(long, value_name = "STEPS", value_parser = hinted(final_ladder, hints::steps), hide_possible_values = true)]
     pub on_timeout: Option<LadderArg>,
 }
@@ -413,7 +414,7 @@ pub struct TerminalArgs {
     #[arg(hide_short_help = true, long, value_name = "FROM", value_enum, default_value_t = StdinArg::Auto)]
     pub stdin: StdinArg,
 
-    /// The size of the command's terminal, whatever that of ours is
+    /// The size of the command's terminal, whatever idlewatch's own is
     #[arg(hide_short_help = true, long, value_name = "COLSxROWS", value_parser = size)]
     pub size: Option<Size>,
 }
@@ -432,9 +433,9 @@ pub enum PtyArg {
 /// What the command reads from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StdinArg {
-    /// The terminal through the pseudo-terminal; a pipe or a file as it is
+    /// A terminal through the pseudo-terminal; a pipe or a file as it is
     Auto,
-    /// The pseudo-terminal: a pipe is typed into it, so that ^C, ^D and the like in it act, and lines over 4095 bytes are cut
+    /// The pseudo-terminal: a pipe is typed into it, so ^C, ^D and the like in it act as keys, and lines over 4095 bytes are cut
     Pty,
     /// idlewatch's own standard input, untouched
     Inherit,
@@ -451,7 +452,7 @@ pub enum Invocation {
     Plain(Vec<OsString>, usize),
     /// Show a recording to the detectors.
     Replay(Box<Typed<ReplayCli>>),
-    /// Ask or steer runs that are going on.
+    /// Query or control runs in progress.
     Ctl(Box<CtlCli>),
 }
 

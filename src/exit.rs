@@ -95,14 +95,14 @@ impl Reason {
     /// What it means, in words.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Completed => "the command was said to be finished, and was ended as a success",
-            Self::Aborted => "a person chose to kill the command and abort",
-            Self::Stopped => "a person stopped the command",
+            Self::Completed => "the command was done, and was ended as a success",
+            Self::Aborted => "the command was killed with 'kill and abort'",
+            Self::Stopped => "the command was stopped with 'kill and skip' or ctl stop",
             Self::IdleTimeout => "the command was silent for too long",
             Self::Loop => "the command repeated itself for too long",
             Self::WaitingInput => "the command asked for input and nobody was there to answer",
             Self::Timeout => "the command ran for too long",
-            Self::Error => "idlewatch failed, or the output could not be written",
+            Self::Error => "idlewatch failed, or the command's output could not be written",
             Self::CannotRun => "the command was found but cannot be run",
             Self::NotFound => "the command was not found",
         }

@@ -16,7 +16,7 @@ const LONGEST: usize = 60;
 /// Prints the runs that were asked for, as seen at `now`.
 pub fn run(cli: &HistoryArgs, json: bool, now: SystemTime) -> Result<(), Error> {
     let Some(folder) = history::folder() else {
-        return Err(Error::usage("there is no history without HOME or XDG_STATE_HOME; set one of them to a folder"));
+        return Err(Error::usage("no history without HOME or XDG_STATE_HOME; set one of them to a directory"));
     };
     let all = history::read(&folder)
         .map_err(|error| Error::internal(format!("cannot read the history in {}: {error}", folder.display())))?;
@@ -25,7 +25,7 @@ pub fn run(cli: &HistoryArgs, json: bool, now: SystemTime) -> Result<(), Error> 
         let lines = runs.iter().filter_map(|run| serde_json::to_string(run).ok());
         lines.map(|line| line + "\n").collect()
     } else if runs.is_empty() {
-        say("no such run is in the history");
+        say("no such run in the history");
         String::new()
     } else {
         table(&runs, now, Look { unicode: is_unicode(), longest: io::stdout().is_terminal().then_some(LONGEST) })

@@ -23,7 +23,7 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
     let named = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
     let file = File::open(path).map_err(|error| Error::usage(named(&error)))?;
     if file.metadata().is_ok_and(|about| about.is_dir()) {
-        return Err(Error::usage(named(&"it is a directory; name a recording in it")));
+        return Err(Error::usage(named(&"it is a directory; name a recording")));
     }
     let faulty = |fault: Fault| Error::usage(named(&format!("line {}: {}", fault.line, fault.reason)));
     let cast = Cast::open(BufReader::with_capacity(1 << 16, file)).map_err(faulty)?;
@@ -32,9 +32,7 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
     let (profile, cli) = (resolved.profile(), resolved.typed.cli);
     let started = SystemTime::UNIX_EPOCH + Duration::from_secs(cast.header().timestamp.unwrap_or(0));
     if cli.marks && profile.is_none() {
-        return Err(Error::usage(
-            "--marks shows the marks of a profile, and there is none; choose one with --profile NAME",
-        ));
+        return Err(Error::usage("--marks needs a profile, and none applies; choose one with --profile NAME"));
     }
     let marks = profile.as_ref().filter(|_| cli.marks).map(Marks::new);
     let mut output = Output::new(cli.json, cli.verbose, marks, path, started);
@@ -252,10 +250,10 @@ impl Marks {
                 (Some(row), was) => {
                     (self.shown[index], self.ever[index]) = (true, true);
                     if !was {
-                        timeline.note(at, kind, &format!("'{text}' is in: {row}"))?;
+                        timeline.note(at, kind, &format!("'{text}' appeared in: {row}"))?;
                     }
                 }
-                (None, true) => timeline.note(at, kind, &format!("'{text}' is gone"))?,
+                (None, true) => timeline.note(at, kind, &format!("'{text}' disappeared"))?,
                 (None, false) => {}
             }
         }
@@ -297,7 +295,7 @@ impl Output {
                 Ok(())
             }
             (Self::Words { timeline, .. }, News::Signal(_, reason)) => {
-                timeline.note(at, "ended", &format!("would be ended here{}", because(reason)))
+                timeline.note(at, "ended", &format!("would have been ended here{}", because(reason)))
             }
             (Self::Words { timeline, marks, .. }, News::Seen) => match marks {
                 Some(marks) => marks.look(at, watcher, timeline),

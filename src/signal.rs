@@ -120,7 +120,7 @@ impl FromStr for Signal {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let unknown = || format!("no signal is called '{text}'; use a name such as TERM, INT or KILL, or a number");
+        let unknown = || format!("unknown signal '{text}'; use a name such as TERM, INT or KILL, or a number");
         if let Ok(number) = text.parse() {
             return Self::from_number(number).ok_or_else(unknown);
         }

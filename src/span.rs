@@ -11,13 +11,13 @@ pub fn parse(text: &str) -> Result<Duration, String> {
     use humantime::DurationError::{NumberOverflow, UnknownUnit};
     // It would be months, and nobody means them.
     if text.split(|letter: char| !letter.is_alphabetic()).any(|unit| unit == "M") {
-        return Err("not a duration: 'M' is no unit; 'm' is minutes, 'month' is months".to_owned());
+        return Err("not a duration: 'M' is not a unit; 'm' is minutes, 'month' is months".to_owned());
     }
     match humantime::parse_duration(text) {
         Ok(duration) if duration <= LONGEST => Ok(duration),
         Ok(_) | Err(NumberOverflow) => Err("longer than a hundred years".to_owned()),
         Err(UnknownUnit { unit, .. }) if !unit.is_empty() => {
-            Err(format!("not a duration: '{unit}' is no unit such as ms, s, m, h or d"))
+            Err(format!("not a duration: '{unit}' is not a unit such as ms, s, m, h or d"))
         }
         Err(UnknownUnit { .. }) => Err("not a duration: a number needs a unit".to_owned()),
         Err(_) => Err("not a duration".to_owned()),
@@ -43,7 +43,7 @@ mod tests {
             assert_eq!(parse(none).unwrap_err(), "not a duration", "{none}");
         }
         assert_eq!(parse("5").unwrap_err(), "not a duration: a number needs a unit");
-        assert_eq!(parse("5 parsecs").unwrap_err(), "not a duration: 'parsecs' is no unit such as ms, s, m, h or d");
+        assert_eq!(parse("5 parsecs").unwrap_err(), "not a duration: 'parsecs' is not a unit such as ms, s, m, h or d");
         for months in ["5M", "1h 5M", "1M30s", "5 M"] {
             assert!(parse(months).unwrap_err().contains("'m' is minutes, 'month' is months"), "{months}");
         }

@@ -12,9 +12,9 @@ use super::values::{nudge_text, positive};
 #[command(
     name = "idlewatch ctl",
     bin_name = "idlewatch ctl",
-    about = "Ask and steer the runs that are going on",
-    after_help = "RUN is the id of a run, the beginning of it, the process id of the command or of idlewatch, or 'last' \
-                  for the newest. It can be left out where only one run is going on.",
+    about = "Query and control runs in progress",
+    after_help = "RUN is the id of a run or the beginning of it, the process id of the command or of idlewatch, or \
+                  'last' for the newest run. It can be omitted if only one run is in progress.",
     disable_help_subcommand = true,
     subcommand_value_name = "VERB",
     subcommand_help_heading = "Verbs"
@@ -32,55 +32,55 @@ pub struct CtlCli {
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum CtlVerb {
-    /// List the runs that are going on
+    /// List the runs in progress
     List {
-        /// Print nothing but their ids
+        /// Print only their ids
         #[arg(long)]
         ids: bool,
     },
-    /// Show how a run stands, and why that is thought
+    /// Show the state of a run, and the evidence for it
     Status {
-        /// The run
+        /// The run, by its id or the beginning of it, by a process id, or as last
         run: Option<String>,
     },
-    /// Watch all runs, or one and its events, until q is pressed
+    /// Watch all runs, or one run and its events, until q is pressed
     Watch {
-        /// The run
+        /// The run, by its id or the beginning of it, by a process id, or as last
         run: Option<String>,
     },
-    /// Leave a run alone for this long, and let it run this much longer
+    /// Leave a run alone for this long, and raise its --timeout by as much
     #[command(allow_missing_positional = true)]
     Extend {
-        /// The run
+        /// The run, by its id or the beginning of it, by a process id, or as last
         run: Option<String>,
         /// How long, as in 15m
         #[arg(value_name = "DUR", value_parser = positive)]
         by: Duration,
     },
-    /// Type a text into a run's command, and submit it
+    /// Type a text into a run's command and submit it
     #[command(allow_missing_positional = true)]
     Nudge {
-        /// The run
+        /// The run, by its id or the beginning of it, by a process id, or as last
         run: Option<String>,
-        /// The text
+        /// The text to type
         #[arg(value_name = "TEXT", value_parser = nudge_text)]
         text: String,
     },
     /// End a run; it exits with 119
     Stop {
-        /// The run
+        /// The run, by its id or the beginning of it, by a process id, or as last
         run: Option<String>,
     },
     /// End a run as a success; it exits with 0
     Complete {
-        /// The run
+        /// The run, by its id or the beginning of it, by a process id, or as last
         run: Option<String>,
     },
-    /// Show the runs of the past, the last one last
+    /// Show past runs, the newest last
     History(HistoryArgs),
-    /// Say at length why a run is thought to do what it does
+    /// Explain the state of a run in detail
     Explain {
-        /// The run
+        /// The run, by its id or the beginning of it, by a process id, or as last
         run: Option<String>,
     },
 }

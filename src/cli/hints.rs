@@ -72,7 +72,7 @@ mod tests {
             steps()
                 .iter()
                 .filter(|word| !whole(word))
-                .all(|word| { !word.trim_end_matches(':').parse::<Step>().unwrap_err().contains("no step is called") })
+                .all(|word| { !word.trim_end_matches(':').parse::<Step>().unwrap_err().contains("unknown step") })
         );
     }
 }

@@ -38,23 +38,23 @@ fn words(error: &clap::Error) -> String {
         ErrorKind::UnknownArgument => unknown(error),
         ErrorKind::ArgumentConflict => {
             let other = context(error, ContextKind::PriorArg);
-            format!("{option} cannot be used together with {}; leave one out", first(&other))
+            format!("{option} cannot be used with {}; remove one of them", first(&other))
         }
-        ErrorKind::TooManyValues => format!("{option} takes no value, and got '{value}'"),
+        ErrorKind::TooManyValues => format!("{option} takes no value, but got '{value}'; write {option} alone"),
         ErrorKind::InvalidUtf8 => not_utf8(std::env::args_os().skip(1)),
         ErrorKind::MissingRequiredArgument if context(error, ContextKind::InvalidArg).contains("FILE.cast") => {
-            "no recording to show; name it last, as in: idlewatch replay --idle 5m run.cast".to_owned()
+            "no recording given; put it last, as in: idlewatch replay --idle 5m run.cast".to_owned()
         }
         ErrorKind::MissingRequiredArgument if context(error, ContextKind::InvalidArg).contains("<DUR>") => {
-            "no duration; write it last, as in: idlewatch ctl extend 15m".to_owned()
+            "no duration given; put it last, as in: idlewatch ctl extend 15m".to_owned()
         }
         ErrorKind::MissingRequiredArgument if context(error, ContextKind::InvalidArg).contains("<TEXT>") => {
-            "no text to type; write it last, as in: idlewatch ctl nudge 'go on'".to_owned()
+            "no text given; put it last, as in: idlewatch ctl nudge 'go on'".to_owned()
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             let command = super::ctl_command();
             let verbs: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-            format!("ctl needs a verb; there are {}", verbs.join(", "))
+            format!("ctl needs a verb; use one of {}", verbs.join(", "))
         }
         ErrorKind::InvalidSubcommand => {
             let near = context(error, ContextKind::SuggestedSubcommand);
@@ -66,7 +66,7 @@ fn words(error: &clap::Error) -> String {
             format!("ctl has no verb '{}'; {hint}", visible(&context(error, ContextKind::InvalidSubcommand)))
         }
         ErrorKind::MissingRequiredArgument => {
-            "no COMMAND to run; write it last, as in: idlewatch --idle 5m -- make all".to_owned()
+            "no command given; put it last, as in: idlewatch --idle 5m -- make all".to_owned()
         }
         _ => {
             let text = error.to_string();
@@ -87,35 +87,35 @@ fn not_utf8(words: impl Iterator<Item = OsString>) -> String {
                 (_, Some((option, value))) if option.starts_with('-') => (option, value),
                 _ => (before.as_str(), &*lossy),
             };
-            return format!("{option} '{}': it is not UTF-8; write it in UTF-8", visible(value));
+            return format!("{option} '{}': not valid UTF-8; write it in UTF-8", visible(value));
         }
         before = lossy.into_owned();
     }
-    "the value of an option is not UTF-8; write it in UTF-8".to_owned()
+    "the value of an option is not valid UTF-8; write it in UTF-8".to_owned()
 }
 
 /// Something that has no place there: an option that does not exist, or a word too many.
 fn unknown(error: &clap::Error) -> String {
     let word = visible(&context(error, ContextKind::InvalidArg));
     if !word.starts_with('-') || word == "-" {
-        return format!("'{word}' is a word too many; write it like: {}", usage(error));
+        return format!("unexpected argument '{word}'; usage: {}", usage(error));
     }
     if word[1..].starts_with(|letter: char| letter.is_ascii_digit()) {
         return match verb(error) {
-            Some("ctl") => format!(
-                "there is no option '{word}', and neither a run nor a duration begins with -; write it like 3f2a or 15m"
-            ),
-            _ => format!("there is no option '{word}', and no value is negative; write it like 90s, 5m or 3"),
+            Some("ctl") => {
+                format!("unknown option '{word}'; neither a run nor a duration starts with -, write 3f2a or 15m")
+            }
+            _ => format!("unknown option '{word}'; no value can be negative, write 90s, 5m or 3"),
         };
     }
     let hint = match context(error, ContextKind::SuggestedArg) {
         near if near.is_empty() => match verb(error) {
             Some(verb) => format!("see idlewatch {verb} --help"),
-            None => "see idlewatch --help, and put -- before a command that begins with -".to_owned(),
+            None => "see idlewatch --help, and put -- before a command that starts with -".to_owned(),
         },
         near => format!("did you mean '{near}'?"),
     };
-    format!("there is no option '{word}'; {hint}")
+    format!("unknown option '{word}'; {hint}")
 }
 
 /// How it is written, as the help has it.
@@ -130,7 +130,7 @@ fn verb(error: &clap::Error) -> Option<&'static str> {
 }
 
 fn not_one_of(error: &clap::Error) -> String {
-    format!("not one of its values; {}", choice(error))
+    format!("not a valid value; {}", choice(error))
 }
 
 /// Which values there are, and which was probably meant.
@@ -139,7 +139,7 @@ fn choice(error: &clap::Error) -> String {
     match context(error, ContextKind::SuggestedValue) {
         _ if valid.is_empty() => String::new(),
         near if near.is_empty() => format!("use one of {valid}"),
-        near => format!("did you mean '{near}'? There are {valid}"),
+        near => format!("did you mean '{near}'? Use one of {valid}"),
     }
 }
 

@@ -249,7 +249,7 @@ fn blame<C: Arguments>(settings: &[Setting], program: &[OsString]) -> Option<Err
         let arguments = setting.arguments();
         let value = arguments.iter().enumerate().find_map(|(which, argument)| {
             refused(std::slice::from_ref(argument)).map(|error| {
-                let hint = if many(setting) { "; several values go on lines of their own" } else { "" };
+                let hint = if many(setting) { "; put several values on separate lines" } else { "" };
                 setting.refused(which, &format!("{}{hint}", reason(&error)))
             })
         });
@@ -258,7 +258,7 @@ fn blame<C: Arguments>(settings: &[Setting], program: &[OsString]) -> Option<Err
                 let mut both = other.arguments();
                 both.extend_from_slice(&arguments);
                 refused(&both).map(|_| {
-                    let reason = format!("it cannot be used together with {}; leave one out", other.shown(0));
+                    let reason = format!("cannot be used with {}; remove one of them", other.shown(0));
                     setting.refused(0, &reason)
                 })
             })

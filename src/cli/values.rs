@@ -32,14 +32,14 @@ impl FromStr for ExitCode {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let names = || Reason::OURS.map(Reason::name).join(", ");
-        let (name, code) = text.split_once('=').ok_or("write it like idle_timeout=75")?;
+        let (name, code) = text.split_once('=').ok_or("write REASON=N, as in idle_timeout=75")?;
         let reason = Reason::OURS.into_iter().find(|reason| reason.name() == name);
-        let reason = reason.ok_or_else(|| format!("no reason is called '{name}'; use one of {}", names()))?;
+        let reason = reason.ok_or_else(|| format!("unknown reason '{name}'; use one of {}", names()))?;
         let least = u8::from(reason != Reason::Completed);
         let use_one = format!("use a number from {least} to 255");
-        let code = code.parse().map_err(|_| format!("'{code}' is no exit code; {use_one}"))?;
+        let code = code.parse().map_err(|_| format!("'{code}' is not an exit code; {use_one}"))?;
         if code < least {
-            return Err(format!("0 would make a success of '{name}'; {use_one}"));
+            return Err(format!("0 would report '{name}' as a success; {use_one}"));
         }
         Ok(Self { reason, code })
     }
@@ -57,7 +57,7 @@ pub enum EventsTo {
 /// Only a configuration file can hold a null byte, and no program and no file can be given one.
 fn can_be_passed(text: &str) -> Result<(), String> {
     if text.contains('\0') {
-        return Err("there is a null byte in it, which no command and no name of a file can hold".to_owned());
+        return Err("it contains a null byte; remove it".to_owned());
     }
     Ok(())
 }
@@ -65,11 +65,11 @@ fn can_be_passed(text: &str) -> Result<(), String> {
 pub(super) fn events(text: &str) -> Result<EventsTo, String> {
     can_be_passed(text)?;
     match text.strip_prefix("fd:") {
-        None if text.is_empty() => Err("write it like events.jsonl or fd:3".to_owned()),
+        None if text.is_empty() => Err("name a file or a descriptor, as in events.jsonl or fd:3".to_owned()),
         None => Ok(EventsTo::File(text.into())),
         Some(number) => match number.parse() {
             Ok(number) if number >= 0 => Ok(EventsTo::Descriptor(number)),
-            _ => Err(format!("'{number}' is no descriptor; write it like fd:3")),
+            _ => Err(format!("'{number}' is not a descriptor; write fd:N, as in fd:3")),
         },
     }
 }
@@ -88,7 +88,7 @@ pub(super) fn report(text: &str) -> Result<ReportTo, String> {
     let path = PathBuf::from(text);
     match path.extension().and_then(|extension| Format::of(extension.to_str()?)) {
         Some(format) => Ok(ReportTo { path, format }),
-        None => Err("its name says in which form it is written; let it end with .md, .json or .html".to_owned()),
+        None => Err("the extension chooses the format; use .md, .json or .html".to_owned()),
     }
 }
 
@@ -99,14 +99,14 @@ pub(super) fn exit_code(text: &str) -> Result<ExitCode, String> {
 pub(super) fn guard(text: &str) -> Result<Guard, String> {
     can_be_passed(text)?;
     if text == "none" || text == "off" {
-        return Err(format!("no guard is called '{text}'; to have none, use --no-guard (in a file: no-guard = true)"));
+        return Err(format!("unknown guard '{text}'; to disable guards, use --no-guard (in a file: no-guard = true)"));
     }
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let several = parts.len() > 1 && parts.iter().all(|part| part.parse::<Guard>().is_ok());
     text.parse().map_err(|error| {
         if several {
             let (typed, listed) = (parts.join(" --guard "), parts.join("\", \""));
-            format!("each guard is given by itself, as in --guard {typed} (in a file: guard = [\"{listed}\"])")
+            format!("give each guard separately, as in --guard {typed} (in a file: guard = [\"{listed}\"])")
         } else {
             error
         }
@@ -121,8 +121,8 @@ pub(super) fn ladder(text: &str) -> Result<LadderArg, String> {
     can_be_passed(text)?;
     parse_ladder(text).map(LadderArg).map_err(|error| {
         // What comes after a comma in the text of another step is taken for a step.
-        let in_a_text = error.starts_with("no step is called") && (text.contains("nudge:") || text.contains("run:"));
-        if in_a_text { format!("{error}; a comma within a text is written \\,") } else { error }
+        let in_a_text = error.starts_with("unknown step") && (text.contains("nudge:") || text.contains("run:"));
+        if in_a_text { format!("{error}; write a comma within a text as \\,") } else { error }
     })
 }
 
@@ -132,7 +132,7 @@ pub(super) fn final_ladder(text: &str) -> Result<LadderArg, String> {
     let end = steps.iter().position(|step| matches!(step, Step::Stop | Step::Relaunch));
     match end.and_then(|end| Some((&steps[end], steps.get(end + 1)?))) {
         Some((end, never)) => {
-            Err(format!("'{never}' would never be done: '{end}' is the last step; write it before, or leave it out"))
+            Err(format!("'{never}' would never run: '{end}' ends the ladder; move it before '{end}', or remove it"))
         }
         None => Ok(LadderArg(steps)),
     }
@@ -147,7 +147,7 @@ pub(super) fn text(text: &str) -> Result<String, String> {
 pub(super) fn regex(text: &str) -> Result<Pattern, String> {
     match any_regex(text)? {
         pattern if pattern.is_anywhere() => {
-            Err("it matches empty text as well, and so every line; let it need something, as in x+ for x*".to_owned())
+            Err("it matches the empty string, and so every line; make it require something, as in x+ for x*".to_owned())
         }
         pattern => Ok(pattern),
     }
@@ -156,23 +156,23 @@ pub(super) fn regex(text: &str) -> Result<Pattern, String> {
 /// Compiled here and now: what a person wrote is checked before anything starts.
 pub(super) fn any_regex(text: &str) -> Result<Pattern, String> {
     if text.is_empty() {
-        return Err("there is nothing to look for; write a regular expression, as in '^all done'".to_owned());
+        return Err("the pattern is empty; write a regular expression such as '^all done'".to_owned());
     }
     Pattern::checked(text).map_err(|error| {
         // The message comes with a drawing of several lines; what is wrong is in the last.
         let reason = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let reason = reason.trim().trim_start_matches("error: ").trim_end_matches('.');
         if reason.contains("size limit") {
-            return "the regular expression is too large; use smaller numbers of repetitions".to_owned();
+            return "the regular expression is too large; use smaller repetition counts".to_owned();
         }
-        format!("not a regular expression: {reason}; a character such as ( or [ that is meant as itself needs a \\ before it")
+        format!("not a regular expression: {reason}; to match a character such as ( or [ itself, put \\ before it")
     })
 }
 
 pub(super) fn shell(text: &str) -> Result<String, String> {
     can_be_passed(text)?;
     if text.trim().is_empty() {
-        return Err("there is nothing to start; write it like 'claude --continue', or leave the option out".to_owned());
+        return Err("the command is empty; write one such as 'claude --continue', or omit the option".to_owned());
     }
     Ok(text.to_owned())
 }
@@ -182,12 +182,12 @@ pub(super) fn nudge_text(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    span::parse(text).map_err(|error| format!("{error}; write it like 90s, 5m or '1h 30m'"))
+    span::parse(text).map_err(|error| format!("{error}; write 90s, 5m or '1h 30m'"))
 }
 
 pub(super) fn positive(text: &str) -> Result<Duration, String> {
     match duration(text)? {
-        Duration::ZERO => Err("that is no time at all; write it like 90s, 5m or '1h 30m'".to_owned()),
+        Duration::ZERO => Err("zero would change nothing; write 90s, 5m or '1h 30m'".to_owned()),
         some => Ok(some),
     }
 }
@@ -196,9 +196,9 @@ pub(super) fn limit(text: &str) -> Result<Limit, String> {
     match text {
         "off" => Ok(Limit(None)),
         _ => match span::parse(text) {
-            Ok(Duration::ZERO) => Err("a limit of zero would be over at once; use 'off' for no limit".to_owned()),
+            Ok(Duration::ZERO) => Err("a limit of zero would expire at once; use 'off' for no limit".to_owned()),
             Ok(duration) => Ok(Limit(Some(duration))),
-            Err(error) => Err(format!("{error}; write it like 90s, 5m, '1h 30m' or off")),
+            Err(error) => Err(format!("{error}; write 90s, 5m, '1h 30m' or off")),
         },
     }
 }
@@ -206,7 +206,7 @@ pub(super) fn limit(text: &str) -> Result<Limit, String> {
 /// How often something is done again and again, or `off`.
 pub(super) fn period(text: &str) -> Result<Limit, String> {
     if span::parse(text).is_ok_and(|period| period < SHORTEST_PERIOD) {
-        return Err("so often nothing else would be done; use 1ms or more, or 'off' for never".to_owned());
+        return Err("too short; use 1ms or more, or 'off' for never".to_owned());
     }
     limit(text)
 }
@@ -218,7 +218,7 @@ pub(super) fn size(text: &str) -> Result<Size, String> {
     let parts = text.split_once(['x', 'X']).and_then(|(cols, rows)| Some((cols.parse().ok()?, rows.parse().ok()?)));
     match parts {
         Some((cols, rows)) if (1..=1000).contains(&cols) && (1..=1000).contains(&rows) => Ok(Size { cols, rows }),
-        _ => Err("write it like 80x24: columns, x, rows, each from 1 to 1000".to_owned()),
+        _ => Err("not a size; write COLSxROWS, as in 80x24, each from 1 to 1000".to_owned()),
     }
 }
 
@@ -242,7 +242,7 @@ pub(super) fn nudges(text: &str) -> Result<u32, String> {
 fn within<N: FromStr + PartialOrd + Copy + std::fmt::Display>(text: &str, least: N, most: N) -> Result<N, String> {
     match text.parse() {
         Ok(number) if number >= least && number <= most => Ok(number),
-        _ => Err(format!("use a number from {least} to {most}")),
+        _ => Err(format!("not a number from {least} to {most}")),
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_told_what_would_be_right() {
-        assert!(limit("banana").unwrap_err().contains("write it like 90s"));
+        assert!(limit("banana").unwrap_err().contains("write 90s"));
         assert!(limit("9999999999999999999s").unwrap_err().contains("hundred years"));
         assert!(duration("101years").unwrap_err().contains("hundred years"));
         assert!(limit("0s").unwrap_err().contains("'off'"));
@@ -265,12 +265,10 @@ mod tests {
             assert!(wrong.contains("null byte"), "{wrong}");
         }
         assert!(number("-1").unwrap_err().contains("from 0 to"));
-        assert!(ladder("nudge:yes, go on,stop").unwrap_err().ends_with(r"a comma within a text is written \,"));
+        assert!(ladder("nudge:yes, go on,stop").unwrap_err().ends_with(r"write a comma within a text as \,"));
         assert!(!ladder("warn,fly").unwrap_err().contains("comma"));
-        assert!(
-            final_ladder("warn,stop,kill").unwrap_err().contains("'kill' would never be done: 'stop' is the last step")
-        );
-        assert!(final_ladder("relaunch,stop").unwrap_err().contains("'relaunch' is the last step"));
+        assert!(final_ladder("warn,stop,kill").unwrap_err().contains("'kill' would never run: 'stop' ends the ladder"));
+        assert!(final_ladder("relaunch,stop").unwrap_err().contains("'relaunch' ends the ladder"));
         assert!(final_ladder("term,wait:1s,kill,stop").is_ok() && ladder("stop,warn").is_ok());
         assert!(size("80").unwrap_err().contains("80x24"));
         assert!(nudge_text(" ").unwrap_err().contains("nothing to type"));
@@ -281,7 +279,7 @@ mod tests {
         assert!(exit_code("foo=300").unwrap_err().contains("idle_timeout"));
         assert!(exit_code("loop=300").unwrap_err().contains("from 1 to 255"));
         assert!(exit_code("completed=300").unwrap_err().contains("from 0 to 255"));
-        assert!(exit_code("cannot_run=3").unwrap_err().contains("no reason"));
+        assert!(exit_code("cannot_run=3").unwrap_err().contains("unknown reason"));
         assert!(guard("cpu,io").unwrap_err().contains("--guard cpu --guard io"));
         assert!(guard("none").unwrap_err().contains("no-guard"));
         assert!(guard("file:a,b").is_ok() && guard("cmd:echo a,cpu").is_ok());
@@ -299,7 +297,7 @@ mod tests {
     #[test]
     fn a_regular_expression_that_is_found_everywhere_is_refused() {
         for nothing in [regex(""), any_regex("")] {
-            assert!(nothing.unwrap_err().contains("nothing to look for"));
+            assert!(nothing.unwrap_err().contains("the pattern is empty"));
         }
         for everywhere in ["x*", "^", "(a|b)?", ".*", r"^\s*$"] {
             assert!(regex(everywhere).unwrap_err().contains("every line"), "{everywhere}");

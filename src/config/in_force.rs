@@ -15,7 +15,7 @@ impl Config {
             ("timeout", limit(policy.timeout)),
             ("first-output", limit(policy.first_output)),
             ("max-idle", limit(policy.max_idle)),
-            ("warn", format!("{} %", policy.warn)),
+            ("warn", format!("{}%", policy.warn)),
             ("activity", if policy.activity == ActivityKind::Screen { "screen" } else { "bytes" }.to_owned()),
             ("loop", policy.loops.count.to_string()),
             ("loop-for", limit(policy.loops.lasting)),
@@ -29,7 +29,7 @@ impl Config {
             ("on-loop", format_ladder(&policy.ladders.looping)),
             (
                 "on-waiting",
-                waiting.map_or_else(|| "a person there: warn; else as on-idle".to_owned(), |l| format_ladder(l)),
+                waiting.map_or_else(|| "attended: warn; unattended: as on-idle".to_owned(), |l| format_ladder(l)),
             ),
             ("on-timeout", format_ladder(&policy.ladders.timeout)),
         ];
@@ -48,7 +48,7 @@ impl Config {
                 (true, true) => "any",
                 (true, false) => "crash",
                 (false, true) => "stuck",
-                (false, false) => "only where a step says so",
+                (false, false) => "only by a step of a ladder",
             };
             all.push(("relaunch", after.to_owned()));
             all.push(("max-relaunches", self.relaunch.most.to_string()));

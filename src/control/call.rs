@@ -47,7 +47,7 @@ impl Call {
         match connect(fd.as_raw_fd(), &name) {
             Ok(()) => {}
             Err(Errno::EAGAIN) => {
-                let fault = Some("too many are waiting to be let in".to_owned());
+                let fault = Some("too many clients are waiting to connect".to_owned());
                 return Ok(Some(Self { fault, ..call }));
             }
             Err(Errno::ECONNREFUSED) => {
@@ -111,7 +111,7 @@ impl Call {
         }
         if self.input.len() > LONGEST {
             self.sink = None;
-            self.fault = Some(format!("it says more than {LONGEST} bytes in a line"));
+            self.fault = Some(format!("it sent a line of more than {LONGEST} bytes"));
         }
         lines
     }

@@ -105,11 +105,11 @@ pub fn check(folder: &Path) -> Result<bool, String> {
         Err(error) => return Err(format!("{}: {error}", folder.display())),
     };
     let wrong = if !found.is_dir() {
-        "it is not a folder"
+        "not a directory"
     } else if found.uid() != user() {
-        "it belongs to somebody else"
+        "it belongs to another user"
     } else if found.mode() & 0o077 != 0 {
-        "it is open to others"
+        "other users can access it"
     } else {
         return Ok(true);
     };
@@ -123,7 +123,7 @@ pub fn socket(folder: &Path, run: &str) -> Result<PathBuf, String> {
     let path = folder.join(format!("{run}{SUFFIX}"));
     match path.as_os_str().len() {
         length if length > longest => Err(format!(
-            "the name of the socket has {length} bytes and may have {longest}; use a shorter XDG_RUNTIME_DIR ({})",
+            "the socket path has {length} bytes, more than the {longest} allowed; use a shorter XDG_RUNTIME_DIR ({})",
             path.display()
         )),
         _ => Ok(path),

@@ -53,8 +53,7 @@ impl Request {
         let garbage = |what: String| Fault::Garbage(format!("not a request: {what}"));
         let object: Map<String, Value> = serde_json::from_slice(line).map_err(|error| garbage(error.to_string()))?;
         let kind = object.get("type").and_then(Value::as_str);
-        let kind =
-            kind.ok_or_else(|| garbage("it has no type; write it like {\"type\":\"get_session_stats\"}".into()))?;
+        let kind = kind.ok_or_else(|| garbage("it has no type; write {\"type\":\"get_session_stats\"}".into()))?;
         Ok(match kind {
             "get_session_stats" => Self::Stats,
             "explain" => Self::Explain,
@@ -70,7 +69,7 @@ impl Request {
                 let text = text.ok_or_else(|| Fault::Wrong("nudge needs 'text'".to_owned()))?;
                 Self::Nudge(typeable(text).map_err(|why| Fault::Wrong(format!("nudge: {why}")))?)
             }
-            other => return Err(Fault::Wrong(format!("there is no request '{}'", crate::cli::visible(other)))),
+            other => return Err(Fault::Wrong(format!("unknown request '{}'", crate::cli::visible(other)))),
         })
     }
 
@@ -109,7 +108,7 @@ mod tests {
     #[test]
     fn unknown_fields_are_ignored_and_unknown_types_are_named() {
         assert_eq!(Request::read(br#"{"type":"force_stop","v":7,"why":"x"}"#), Ok(Request::Stop));
-        assert_eq!(Request::read(br#"{"type":"dance"}"#), Err(Fault::Wrong("there is no request 'dance'".to_owned())));
+        assert_eq!(Request::read(br#"{"type":"dance"}"#), Err(Fault::Wrong("unknown request 'dance'".to_owned())));
     }
 
     #[test]

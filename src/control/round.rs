@@ -21,7 +21,7 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 /// So many are asked at once: there are only so many descriptors.
 const AT_ONCE: usize = 200;
 
-/// A run that is going on.
+/// A run in progress.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// Its id.

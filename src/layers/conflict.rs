@@ -70,7 +70,7 @@ impl Resolved<RunCli> {
         for (index, code) in codes.iter().enumerate() {
             if let Some(other) = codes[..index].iter().find(|other| other.reason == code.reason) {
                 let (named, reason, one, two) = (self.named("exit-code", index), code.reason, other.code, code.code);
-                return Err(Error::usage(format!("{named} gives {reason} two codes, {one} and {two}; leave one out")));
+                return Err(Error::usage(format!("{named} gives {reason} two codes, {one} and {two}; remove one")));
             }
         }
         Ok(())

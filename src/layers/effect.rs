@@ -16,18 +16,18 @@ impl Resolved<RunCli> {
         let Ladders { looping, timeout, .. } = &policy.ladders;
         let nudges_elsewhere = looping.iter().chain(timeout).any(|step| *step == Step::Nudge(None));
         let bytes = policy.activity == ActivityKind::Bytes;
-        let idle_off = "--idle is off; give it a limit, as in --idle 5m";
-        let loops_off = "--loop-for is off; give it a time, as in --loop-for 2m";
+        let idle_off = "--idle is off; set it, as in --idle 5m";
+        let loops_off = "--loop-for is off; set it, as in --loop-for 2m";
         let none_allowed = config.relaunches() && config.relaunch.most == 0;
         let after_end = config.relaunch.after_crash || config.relaunch.after_stuck;
         let nothing_typed = policy.nudges.texts.is_empty();
         let own_waits = self.origin("on-idle") != Origin::Default;
         let preserved = config.exit.preserve && config.exit.codes.iter().any(|own| own.reason != Reason::Error);
         let preserving =
-            format!("{} keeps the command's own status; leave one of the two out", self.named("preserve-status", 0));
-        let never = "--max-relaunches is 0; give it at least 1";
-        let no_nudge = "nothing would be typed; add --nudge TEXT";
-        let no_relaunch = "nothing would start the command again; add --relaunch stuck, crash or any";
+            format!("{} keeps the command's own status; remove one of the two", self.named("preserve-status", 0));
+        let never = "--max-relaunches is 0; set it to 1 or more";
+        let no_nudge = "there is nothing to type; add --nudge TEXT";
+        let no_relaunch = "nothing relaunches the command; add --relaunch stuck, crash or any";
         let cases = [
             ("report-always", config.report.is_none(), "there is no report to write; add --report FILE.html"),
             // A report says how to go on, and quotes it.
@@ -37,22 +37,22 @@ impl Resolved<RunCli> {
             ("relaunch", after_end && none_allowed, never),
             ("relaunch-delay", none_allowed, never),
             ("nudge-wait", nothing_typed, no_nudge),
-            ("nudge-wait", own_waits, "--on-idle says how long to wait, with its steps wait:DUR"),
+            ("nudge-wait", own_waits, "--on-idle sets its own pauses; use wait:DUR steps in it"),
             ("max-nudges", nothing_typed && !config.nudges(), no_nudge),
             ("max-idle", no_silence, idle_off),
             ("guard", no_silence, idle_off),
             ("exit-code", preserved, &preserving),
-            ("on-timeout", policy.timeout.is_none(), "there is no limit on the whole; add --timeout 2h"),
-            ("done-idle", policy.done.is_none(), "nothing says that the command is done; add --done REGEX"),
+            ("on-timeout", policy.timeout.is_none(), "there is no time limit; add one, as in --timeout 2h"),
+            ("done-idle", policy.done.is_none(), "nothing tells when the command is done; add --done REGEX"),
             ("on-idle", no_silence, idle_off),
             ("on-waiting", no_silence, idle_off),
             ("nudge", no_silence && !nudges_elsewhere, idle_off),
             ("on-loop", policy.loops.lasting.is_none(), loops_off),
-            ("only", bytes, "with --activity bytes every byte counts; leave one of the two out"),
-            ("ignore", bytes, "with --activity bytes every byte counts; leave one of the two out"),
+            ("only", bytes, "with --activity bytes every byte counts; remove one of the two"),
+            ("ignore", bytes, "with --activity bytes every byte counts; remove one of the two"),
         ];
         match cases.iter().find(|(name, is_idle, _)| *is_idle && self.origin(name) == Origin::Flag) {
-            Some((name, _, why)) => Err(Error::usage(format!("--{name} would do nothing: {why}"))),
+            Some((name, _, why)) => Err(Error::usage(format!("--{name} would have no effect: {why}"))),
             None => self.check_ceiling(config).and_then(|()| self.check_nudges(config)),
         }
     }
@@ -66,8 +66,8 @@ impl Resolved<RunCli> {
         match (policy.max_idle, lowest) {
             (Some(ceiling), Some((name, limit))) if ceiling < limit && self.origin("max-idle") == Origin::Flag => {
                 Err(Error::usage(format!(
-                    "--max-idle {} is less than --{name} {}, and silence is looked at only after that; make it longer, or \
-                     let no guard speak with --no-guard",
+                    "--max-idle {} is less than --{name} {}, which leaves guards nothing to defer; raise it, or disable guards \
+                     with --no-guard",
                     humantime::format_duration(ceiling),
                     humantime::format_duration(limit)
                 )))
@@ -88,7 +88,7 @@ impl Resolved<RunCli> {
         }
         Err(Error::usage(format!(
             "the text of nudge ({nudge}) would never be typed: on-idle ({ladder}) has no step 'nudge'; add the step, as in \
-             warn,nudge,wait:1m,stop, or leave one of the two out"
+             warn,nudge,wait:1m,stop, or remove one of the two"
         )))
     }
 

@@ -45,7 +45,7 @@ impl Environment {
             }
             if word == "PRINT_CONFIG" {
                 return Err(Error::usage(format!(
-                    "{PREFIX}{word} has no meaning in the environment; --print-config is for the command line only"
+                    "{PREFIX}{word} has no effect; use --print-config, which works on the command line only"
                 )));
             }
             let option = word.to_ascii_lowercase().replace('_', "-");
@@ -62,10 +62,9 @@ impl Environment {
 /// set would silently not be there.
 fn refuse_slip(option: &str, word: &str, known: &[Known]) -> Result<(), Error> {
     match nearest(option, known.iter().map(|known| known.name.as_str())) {
-        Some(near) => Err(Error::usage(format!(
-            "{PREFIX}{word}: there is no option '{option}'; did you mean {}?",
-            variable(near)
-        ))),
+        Some(near) => {
+            Err(Error::usage(format!("{PREFIX}{word}: unknown option '{option}'; did you mean {}?", variable(near))))
+        }
         None => Ok(()),
     }
 }
@@ -78,7 +77,7 @@ fn setting(known: &Known, value: &OsString) -> Result<Setting, Error> {
         lines: Vec::new(),
     };
     let Some(text) = value.to_str() else {
-        return Err(setting.refused(0, "it is not UTF-8; write it in UTF-8"));
+        return Err(setting.refused(0, "not valid UTF-8; write it in UTF-8"));
     };
     setting.given = match known.kind {
         Kind::One => Given::Values(vec![text.to_owned()]),
@@ -87,7 +86,7 @@ fn setting(known: &Known, value: &OsString) -> Result<Setting, Error> {
         Kind::Switch => match text.to_ascii_lowercase().as_str() {
             "1" | "true" | "yes" | "on" => Given::Switch(true),
             "0" | "false" | "no" | "off" => Given::Switch(false),
-            _ => return Err(setting.refused(0, "it is on or off; write 1, true, yes or on, or 0, false, no or off")),
+            _ => return Err(setting.refused(0, "not a switch value; use 1, true, yes or on, or 0, false, no or off")),
         },
     };
     Ok(setting)

@@ -101,15 +101,15 @@ enum Unreadable {
 fn read(path: &Path) -> Result<String, Unreadable> {
     let fault = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Unreadable::Missing,
-        ErrorKind::IsADirectory => Unreadable::Because("it is a directory; name a file in it".to_owned()),
-        ErrorKind::PermissionDenied => Unreadable::Because("permission denied; make it readable for you".to_owned()),
+        ErrorKind::IsADirectory => Unreadable::Because("it is a directory; name a file".to_owned()),
+        ErrorKind::PermissionDenied => Unreadable::Because("permission denied; make it readable".to_owned()),
         _ => Unreadable::Because(error.to_string()),
     };
     let file = File::open(path).map_err(fault)?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(fault)?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(Unreadable::Because("it is larger than 1 MiB; name a configuration file".to_owned()));
+        return Err(Unreadable::Because("larger than 1 MiB; name a configuration file".to_owned()));
     }
     String::from_utf8(bytes).map_err(|error| {
         let line = 1 + memchr::memchr_iter(b'\n', &error.as_bytes()[..error.utf8_error().valid_up_to()]).count();
@@ -119,7 +119,7 @@ fn read(path: &Path) -> Result<String, Unreadable> {
 
 fn refuse(path: &Path, why: &Unreadable) -> Error {
     let reason = match why {
-        Unreadable::Missing => "there is no such file; name one that exists, or /dev/null for none",
+        Unreadable::Missing => "no such file; name one that exists, or /dev/null for none",
         Unreadable::Because(reason) => reason,
     };
     Error::usage(format!("cannot read the configuration file {}: {reason}", path.display()))
@@ -145,21 +145,21 @@ mod tests {
     #[test]
     fn a_fault_is_said_with_its_line_and_what_would_be_right() {
         for (text, says) in [
-            ("idle = '1m'\nidel = '5m'", "c.toml:2: there is no option 'idel'; did you mean 'idle'?"),
-            ("\n\nmax_idle = '5m'", "c.toml:3: there is no option 'max_idle'; did you mean 'max-idle'?"),
-            ("config = 'x'", "c.toml:1: 'config' has no meaning in a file"),
-            ("idle = ", "c.toml:1: not TOML: "),
-            ("a = 1\na = 2", "c.toml:2: not TOML: "),
-            ("profile = 'x'\n[profile.x]\ncommands = ['x']", "c.toml:2: beside the option profile a table"),
-            ("idle = 1.5", "c.toml:1: idle takes a string; write it like idle = \"5m\""),
-            ("idle = true", "c.toml:1: idle takes a string; write it like idle = \"5m\""),
-            ("warn = 1.5", "c.toml:1: warn takes a whole number; write it like warn = 60"),
-            ("nudge = true", "c.toml:1: nudge takes a list of strings; write it like nudge = [\"go on\"]"),
-            ("idle = ['1m']", "c.toml:1: idle takes one value, not a list; write it like idle = \"5m\""),
-            ("quiet = 'yes'", "c.toml:1: quiet is on or off; write true or false"),
+            ("idle = '1m'\nidel = '5m'", "c.toml:2: unknown option 'idel'; did you mean 'idle'?"),
+            ("\n\nmax_idle = '5m'", "c.toml:3: unknown option 'max_idle'; did you mean 'max-idle'?"),
+            ("config = 'x'", "c.toml:1: 'config' has no effect in a file"),
+            ("idle = ", "c.toml:1: invalid TOML: "),
+            ("a = 1\na = 2", "c.toml:2: invalid TOML: "),
+            ("profile = 'x'\n[profile.x]\ncommands = ['x']", "c.toml:2: 'profile' is already set to a string"),
+            ("idle = 1.5", "c.toml:1: idle takes a string; write idle = \"5m\""),
+            ("idle = true", "c.toml:1: idle takes a string; write idle = \"5m\""),
+            ("warn = 1.5", "c.toml:1: warn takes a whole number; write warn = 60"),
+            ("nudge = true", "c.toml:1: nudge takes a list of strings; write nudge = [\"go on\"]"),
+            ("idle = ['1m']", "c.toml:1: idle takes one value, not a list; write idle = \"5m\""),
+            ("quiet = 'yes'", "c.toml:1: quiet must be true or false"),
             ("guard = []", "write no-guard = true"),
-            ("ignore = [1.5]", "c.toml:1: ignore holds something else than strings; write it like ignore = ["),
-            ("[idle]\nx = 1", "c.toml:1: idle takes a string; write it like"),
+            ("ignore = [1.5]", "c.toml:1: ignore must hold only strings; write ignore = ["),
+            ("[idle]\nx = 1", "c.toml:1: idle takes a string; write"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

@@ -23,7 +23,7 @@ pub fn print(resolved: &Resolved<RunCli>, config: &Config) -> Result<(), Error> 
 
 fn text(resolved: &Resolved<RunCli>, config: &Config) -> String {
     let all = known::<RunCli>();
-    let mut text = "# What idlewatch goes by, and where each value comes from.\n".to_owned();
+    let mut text = "# The configuration in effect, and where each value comes from.\n".to_owned();
     let mut heading = "";
     for option in &all {
         if option.heading != heading {
@@ -60,7 +60,10 @@ fn lines(option: &Known, resolved: &Resolved<RunCli>, config: &Config) -> Vec<St
         }
         ("profile", _) => {
             let found = config.policy.profile.as_ref().map_or("none", |profile| &profile.name);
-            vec![format!("{name} = {}  # {origin}; in force: {found}", quoted(&resolved.typed.values(option).concat()))]
+            vec![format!(
+                "{name} = {}  # {origin}; in effect: {found}",
+                quoted(&resolved.typed.values(option).concat())
+            )]
         }
         (_, Kind::One) => match resolved.typed.values(option).first() {
             Some(value) => vec![format!("{name} = {}  # {origin}", scalar(value))],
@@ -74,8 +77,8 @@ fn waiting(ladders: &Ladders, whole: &dyn Fn(&[Step]) -> String) -> Vec<String> 
     match &ladders.waiting {
         Some(steps) => vec![whole(steps)],
         None => vec![
-            format!("# {}, where a person is at the terminal", whole(&[Step::Warn])),
-            format!("# {}, where nobody is", whole(&ladders.idle)),
+            format!("# {}, when attended", whole(&[Step::Warn])),
+            format!("# {}, when unattended", whole(&ladders.idle)),
         ],
     }
 }

@@ -37,9 +37,9 @@ impl Source<'_> {
             let line = self.text[..offset].rfind('\n').map_or(self.text, |end| &self.text[end + 1..]);
             if line.trim_start().starts_with("[profile.") && message.contains("string") {
                 // The option of that name is a string here.
-                return self.error(offset, "beside the option profile a table of that name is written [profiles.NAME]");
+                return self.error(offset, "'profile' is already set to a string; write this table as [profiles.NAME]");
             }
-            self.error(offset, &format!("not TOML: {message}; write it like idle = \"5m\""))
+            self.error(offset, &format!("invalid TOML: {message}; an entry looks like idle = \"5m\""))
         })
     }
 }
@@ -66,17 +66,17 @@ pub fn setting(
     let refuse = |message: &str| Err(source.error(value.span().start, &format!("{name} {message}")));
     let (given, lines) = match (option.kind, value.get_ref()) {
         (Kind::Switch, DeValue::Boolean(on)) => (Given::Switch(*on), Vec::new()),
-        (Kind::Switch, _) => return refuse("is on or off; write true or false"),
+        (Kind::Switch, _) => return refuse("must be true or false"),
         (Kind::Many, DeValue::Array(items)) => {
             if items.is_empty() && option.has_default {
                 let switch = option.rivals.join(" or ");
-                return refuse(&format!("is an empty list; name at least one, or write {switch} = true"));
+                return refuse(&format!("is an empty list; give at least one, or write {switch} = true"));
             }
             let mut values = Vec::with_capacity(items.len());
             for item in items {
                 match plain(item.get_ref()) {
                     Some(text) => values.push((text, source.place(item.span().start).line)),
-                    None => return refuse(&format!("holds something else than strings; {}", like(option))),
+                    None => return refuse(&format!("must hold only strings; {}", like(option))),
                 }
             }
             let (values, lines) = values.into_iter().unzip();
@@ -104,9 +104,9 @@ fn kind(option: &Known) -> &'static str {
 fn like(option: &Known) -> String {
     let (name, value) = (&option.name, &option.example);
     match option.kind {
-        Kind::Many => format!("write it like {name} = [\"{value}\"]"),
-        _ if is_number(option) => format!("write it like {name} = {value}"),
-        _ => format!("write it like {name} = \"{value}\""),
+        Kind::Many => format!("write {name} = [\"{value}\"]"),
+        _ if is_number(option) => format!("write {name} = {value}"),
+        _ => format!("write {name} = \"{value}\""),
     }
 }
 
@@ -125,11 +125,11 @@ fn plain(value: &DeValue<'_>) -> Option<String> {
 
 fn unknown(name: &str, known: &[Known]) -> String {
     if name == "config" || name == "print-config" {
-        return format!("'{name}' has no meaning in a file; it is for the command line only");
+        return format!("'{name}' has no effect in a file; use --{name} on the command line");
     }
     let names = known.iter().map(|option| option.name.as_str()).chain(["profile"]);
     match nearest(name, names) {
-        Some(near) => format!("there is no option '{name}'; did you mean '{near}'?"),
-        None => format!("there is no option '{name}'; idlewatch --print-config shows all of them"),
+        Some(near) => format!("unknown option '{name}'; did you mean '{near}'?"),
+        None => format!("unknown option '{name}'; idlewatch --print-config lists them all"),
     }
 }

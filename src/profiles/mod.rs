@@ -69,7 +69,7 @@ pub fn find<'w>(
         None => {
             let embedded = EMBEDDED.iter().map(|(name, ..)| *name);
             let there: Vec<&str> = own.iter().map(|own| own.profile.name.as_str()).chain(embedded).collect();
-            Err(format!("there is no such profile; use one of {}, auto or none", there.join(", ")))
+            Err(format!("no such profile; use one of {}, auto or none", there.join(", ")))
         }
     }
 }

@@ -43,17 +43,20 @@ impl Own {
             .into_iter()
             .map(|(name, value)| match value.get_ref() {
                 DeValue::Table(table) => Self::read(source, known, name.get_ref(), name.span().start, table),
-                _ => Err(source
-                    .error(name.span().start, &format!("a profile is a table; write [profile.{}]", name.get_ref()))),
+                _ => Err(source.error(
+                    name.span().start,
+                    &format!("a profile must be a table; write [profile.{}]", name.get_ref()),
+                )),
             })
             .collect()
     }
 
     fn read(source: Source<'_>, known: &[Known], name: &str, at: usize, table: &DeTable<'_>) -> Result<Self, Error> {
         if name == "auto" || name == "none" {
-            return Err(
-                source.error(at, &format!("a profile cannot be called '{name}', which has a meaning of its own"))
-            );
+            return Err(source.error(
+                at,
+                &format!("a profile cannot be called '{name}', which is a value of --profile; choose another name"),
+            ));
         }
         if let Some((at, reason)) = misshapen(table, known) {
             return Err(source.error(at, &format!("profile {name}: {reason}")));
@@ -65,8 +68,9 @@ impl Own {
         for (key, value) in entries(table).into_iter().filter(|(key, _)| key.get_ref() != "options") {
             let Some(plain) = plain(value) else { continue };
             if key.get_ref() == "name" && plain.as_str() != Some(name) {
-                return Err(source
-                    .error(value.span().start, &format!("the profile is called '{name}' above; leave the name out")));
+                return Err(
+                    source.error(value.span().start, &format!("the profile is called '{name}' above; remove the name"))
+                );
             }
             whole.insert(key.get_ref().to_string(), plain);
         }
@@ -88,15 +92,15 @@ impl Own {
                 let (here, there) = (place(own), place(other));
                 if other.profile.name == *name {
                     return Err(Error::usage(format!(
-                        "{here}: there is a profile {name} already, at {there}; leave one out"
+                        "{here}: profile {name} is already defined at {there}; remove one"
                     )));
                 }
                 let is_shared = |command: &&String| other.profile.commands.contains(command);
                 if let Some(command) = own.profile.commands.iter().find(is_shared) {
                     let other = &other.profile.name;
                     return Err(Error::usage(format!(
-                        "{here}: profile {name} is for the command '{command}', and so is profile {other} at {there}; leave it \
-                         out of one"
+                        "{here}: profile {name} is for the command '{command}', and so is profile {other} at {there}; remove it \
+                         from one"
                     )));
                 }
             }
@@ -113,11 +117,11 @@ fn options(
 ) -> Result<Vec<Setting>, Error> {
     let Some(value) = table.get("options") else { return Ok(Vec::new()) };
     let DeValue::Table(options) = value.get_ref() else {
-        return Err(source.error(value.span().start, "options is a table; write [profile.NAME.options]"));
+        return Err(source.error(value.span().start, "options must be a table; write [profile.NAME.options]"));
     };
     let one = |(key, value): (&Spanned<_>, &Spanned<_>)| match key.get_ref() {
         name if name == "profile" => {
-            Err(source.error(key.span().start, "a profile cannot choose the profile; leave it out"))
+            Err(source.error(key.span().start, "a profile cannot choose the profile; remove this line"))
         }
         _ => setting(source, known, key, value, &origin),
     };
@@ -203,29 +207,26 @@ mod tests {
                 "[profile.m]\ncommand = ['x']",
                 "c.toml:2: profile m: a profile has no 'command'; did you mean 'commands'?",
             ),
-            (
-                "[profile.m]\nidle = '5m'",
-                "c.toml:2: profile m: 'idle' is an option; write it like options = { idle = … }",
-            ),
+            ("[profile.m]\nidle = '5m'", "c.toml:2: profile m: 'idle' is an option; write options = { idle = … }"),
             (
                 "[profile.m]\ncommands = 'x'",
-                "c.toml:2: profile m: commands is a list of texts; write it like commands = [\"mytool\"]",
+                "c.toml:2: profile m: commands must be a list of strings; write commands = [\"mytool\"]",
             ),
-            ("[profile.m]\ncommands = ['x', 1]", "c.toml:2: profile m: commands is a list of texts"),
-            ("[profile.m]\nresume = 1.5", "c.toml:2: profile m: resume is a text"),
+            ("[profile.m]\ncommands = ['x', 1]", "c.toml:2: profile m: commands must be a list of strings"),
+            ("[profile.m]\nresume = 1.5", "c.toml:2: profile m: resume must be a string"),
             (
                 "[profile.m]\nstatus-words = 'fun'",
-                "c.toml:2: profile m: status-words is one of \"pastime\", \"work\", not \"fun\"",
+                "c.toml:2: profile m: status-words must be \"pastime\" or \"work\", not \"fun\"",
             ),
-            ("[profile.m]\nturn = 'x'", "c.toml:2: profile m: turn is a list of marks; begin each with"),
-            ("[profile.m]\nturn = ['x']", "c.toml:2: profile m: turn is a list of marks; begin each with"),
+            ("[profile.m]\nturn = 'x'", "c.toml:2: profile m: turn must be a list of marks; begin each with"),
+            ("[profile.m]\nturn = ['x']", "c.toml:2: profile m: turn must be a list of marks; begin each with"),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nbottom = 'x'",
-                "c.toml:4: profile m: bottom is a whole number; write it like bottom = 4",
+                "c.toml:4: profile m: bottom must be a whole number; write bottom = 4",
             ),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nbottom = -1",
-                "c.toml:4: profile m: bottom is a number of rows",
+                "c.toml:4: profile m: bottom must be a number of rows",
             ),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nrow = 1",
@@ -233,27 +234,27 @@ mod tests {
             ),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\n[[profile.m.turn]]\ntext = '('",
-                "c.toml:5: profile m: '(' is no regular expression: unclosed group",
+                "c.toml:5: profile m: '(' is not a regular expression: unclosed group",
             ),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nwith = ['[']",
-                "c.toml:4: profile m: '[' is no regular expression: unclosed",
+                "c.toml:4: profile m: '[' is not a regular expression: unclosed",
             ),
-            ("[profile.m]\n[[profile.m.turn]]\ntext = ''", "c.toml:3: profile m: '' would be found in every row"),
+            ("[profile.m]\n[[profile.m.turn]]\ntext = ''", "c.toml:3: profile m: '' matches every row"),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nwithout = ['x*']",
-                "c.toml:4: profile m: 'x*' would be found",
+                "c.toml:4: profile m: 'x*' matches every row",
             ),
             ("[profile.m]\n[[profile.m.turn]]\nbottom = 1", "c.toml:2: profile m: a mark needs a text to look for"),
             (
                 "[profile.m]\n[[profile.m.turn]]\ntext = 'a'\nbottom = 0",
                 "c.toml:4: profile m: bottom = 0 looks at no row",
             ),
-            ("[profile.m]\ncommands = ['']", "c.toml:2: profile m: an empty command is none"),
+            ("[profile.m]\ncommands = ['']", "c.toml:2: profile m: a command cannot be empty"),
             ("[profile.m]\nname = 'other'", "c.toml:2: the profile is called 'm' above"),
             ("[profile.auto]\n", "c.toml:1: a profile cannot be called 'auto'"),
-            ("[profile]\nm = 1", "c.toml:2: a profile is a table"),
-            ("[profile.m.options]\nidel = '5m'", "c.toml:2: there is no option 'idel'; did you mean 'idle'?"),
+            ("[profile]\nm = 1", "c.toml:2: a profile must be a table"),
+            ("[profile.m.options]\nidel = '5m'", "c.toml:2: unknown option 'idel'; did you mean 'idle'?"),
             ("[profile.m.options]\nprofile = 'm'", "c.toml:2: a profile cannot choose"),
         ] {
             let error = read(text).unwrap_err();

@@ -39,7 +39,7 @@ pub(super) fn misshapen(profile: &DeTable<'_>, options: &[Known]) -> Option<(usi
     let is_option = |name: &str| options.iter().any(|option| option.name == name);
     let misplaced = entries(profile).into_iter().find(|(key, _)| is_option(key.get_ref())).map(|(key, _)| {
         let name = key.get_ref();
-        (key.span().start, format!("'{name}' is an option; write it like options = {{ {name} = … }}"))
+        (key.span().start, format!("'{name}' is an option; write options = {{ {name} = … }}"))
     });
     misplaced.or_else(|| fault_in(profile, &PROFILE, "a profile"))
 }
@@ -77,19 +77,17 @@ impl Shape {
         let is_text = |value: &Spanned<DeValue<'_>>| matches!(value.get_ref(), DeValue::String(_));
         match (self, value.get_ref()) {
             (Self::Options, _) | (Self::Text, DeValue::String(_)) => None,
-            (Self::Text, _) => Some((at, format!("{name} is a text; write it like {name} = \"{such_as}\""))),
+            (Self::Text, _) => Some((at, format!("{name} must be a string; write {name} = \"{such_as}\""))),
             (Self::Number, DeValue::Integer(number)) => {
                 let number = u32::from_str_radix(number.as_str(), number.radix());
-                number.is_err().then(|| (at, format!("{name} is a number of rows; write it like {name} = 4")))
+                number.is_err().then(|| (at, format!("{name} must be a number of rows; write {name} = 4")))
             }
-            (Self::Number, _) => Some((at, format!("{name} is a whole number; write it like {name} = 4"))),
+            (Self::Number, _) => Some((at, format!("{name} must be a whole number; write {name} = 4"))),
             (Self::Texts, DeValue::Array(items)) if items.iter().all(is_text) => None,
-            (Self::Texts, _) => {
-                Some((at, format!("{name} is a list of texts; write it like {name} = [\"{such_as}\"]")))
-            }
+            (Self::Texts, _) => Some((at, format!("{name} must be a list of strings; write {name} = [\"{such_as}\"]"))),
             (Self::Marks, DeValue::Array(items)) => items.iter().find_map(|item| match item.get_ref() {
                 DeValue::Table(mark) => fault_in(mark, &MARK, "a mark").or_else(|| {
-                    let needs = "a mark needs a text to look for; write it like text = \"working\"";
+                    let needs = "a mark needs a text to look for; write text = \"working\"";
                     mark.get("text").is_none().then(|| (item.span().start, needs.to_owned()))
                 }),
                 _ => Some(not_marks(item.span().start, name)),
@@ -97,17 +95,17 @@ impl Shape {
             (Self::Marks, _) => Some(not_marks(at, name)),
             (Self::OneOf(words), DeValue::String(word)) if words.contains(&word.as_ref()) => None,
             (Self::OneOf(words), DeValue::String(word)) => {
-                Some((at, format!("{name} is one of {}, not \"{}\"", quoted(words), word.escape_debug())))
+                Some((at, format!("{name} must be {}, not \"{}\"", quoted(words), word.escape_debug())))
             }
-            (Self::OneOf(words), _) => Some((at, format!("{name} is one of {}", quoted(words)))),
+            (Self::OneOf(words), _) => Some((at, format!("{name} must be {}", quoted(words)))),
         }
     }
 }
 
 fn quoted(words: &[&str]) -> String {
-    words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+    words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ")
 }
 
 fn not_marks(at: usize, name: &str) -> (usize, String) {
-    (at, format!("{name} is a list of marks; begin each with a line [[profile.NAME.{name}]]"))
+    (at, format!("{name} must be a list of marks; begin each with a line [[profile.NAME.{name}]]"))
 }

@@ -154,7 +154,7 @@ fn open_folder_at(path: &Path) -> io::Result<File> {
     let about = folder.metadata()?;
     if about.uid() != nix::unistd::geteuid().as_raw() || about.mode() & 0o022 != 0 {
         // With a folder that others can write to, they could make us write to any file.
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the folder is not ours alone"));
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "other users can write to its directory"));
     }
     Ok(folder)
 }
@@ -164,7 +164,7 @@ fn open(folder: &File, name: &str, flags: OFlag) -> io::Result<File> {
     let careful = OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let file = File::from(openat(folder, name, flags | careful, Mode::S_IRUSR | Mode::S_IWUSR)?);
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{name} is not a file")));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{name} is not a regular file")));
     }
     Ok(file)
 }

@@ -59,7 +59,7 @@ impl Tasks {
                         Some(Value::Null) => {}
                         Some(Value::Array(list)) => tasks.add_all(list, stage)?,
                         Some(one @ (Value::String(_) | Value::Object(_))) => tasks.add(one, stage)?,
-                        Some(_) => return Err(format!("'{key}' is no list of tasks")),
+                        Some(_) => return Err(format!("'{key}' is not a list of tasks")),
                     }
                     found = true;
                 }
@@ -103,7 +103,7 @@ impl Tasks {
                 let flag = ["done", "completed"].iter().find_map(|key| fields.get(*key)?.as_bool());
                 (name, status.map(stage_of).or(flag.map(|done| if done { Stage::Done } else { Stage::Remaining })))
             }
-            _ => return Err("a task is neither a text nor an object".to_owned()),
+            _ => return Err("a task is neither a string nor an object".to_owned()),
         };
         let list = match stage.or(own).unwrap_or(Stage::Remaining) {
             Stage::Done => &mut self.done,
@@ -167,8 +167,8 @@ mod tests {
             ("{\"tasks\":", "not JSON"),
             ("7", "neither a list"),
             ("{}", "neither 'tasks'"),
-            ("{\"tasks\":7}", "'tasks' is no list"),
-            ("[7]", "neither a text"),
+            ("{\"tasks\":7}", "'tasks' is not a list"),
+            ("[7]", "neither a string"),
             ("[{\"status\":\"done\"}]", "no 'name'"),
         ] {
             let error = parse(text).unwrap_err();

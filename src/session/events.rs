@@ -26,13 +26,12 @@ impl Events {
     /// Opens them. A descriptor that is not there is a mistake; a file that cannot be written is a loss, and the run
     /// goes on. `named` is what said where they go.
     pub fn open(to: &EventsTo, named: &str, run: String, now: SystemTime) -> Result<Result<Self, Loss>, Error> {
-        let outlet =
-            match to {
-                EventsTo::Descriptor(number) => Outlet::stream(take_descriptor(*number, named)?.as_fd())
-                    .map_err(|error| format!("no events: {error}")),
-                EventsTo::File(path) => Outlet::open(path, Existing::Append)
-                    .map_err(|error| format!("no events: {}: {error}", path.display())),
-            };
+        let outlet = match to {
+            EventsTo::Descriptor(number) => Outlet::stream(take_descriptor(*number, named)?.as_fd())
+                .map_err(|error| format!("cannot write events: {error}")),
+            EventsTo::File(path) => Outlet::open(path, Existing::Append)
+                .map_err(|error| format!("cannot write events: {}: {error}", path.display())),
+        };
         let lines = JsonLines::new(Vec::new(), run, now);
         Ok(outlet.map(|outlet| Self { lines, outlet }).map_err(Loss))
     }
@@ -43,8 +42,8 @@ impl Events {
         let _ = self.lines.write_dated(when, at, event);
         let line = std::mem::take(self.lines.out());
         Some(Loss(match self.outlet.put(&line)? {
-            Trouble::Slow => "events are dropped: whoever reads them is too slow".to_owned(),
-            Trouble::Broken(error) => format!("no more events: {error}"),
+            Trouble::Slow => "dropping events: their reader is too slow".to_owned(),
+            Trouble::Broken(error) => format!("writing no more events: {error}"),
         }))
     }
 
@@ -62,7 +61,7 @@ impl Events {
     pub fn close(&mut self) -> Option<Loss> {
         match self.outlet.close() {
             Rest { dropped: 0, unread: false } => None,
-            Rest { dropped: 0, unread: true } => Some(Loss("nobody was there to read the last events".to_owned())),
+            Rest { dropped: 0, unread: true } => Some(Loss("the last events were not read".to_owned())),
             Rest { dropped, .. } => Some(Loss(format!("{dropped} events were dropped"))),
         }
     }

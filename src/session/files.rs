@@ -21,7 +21,7 @@ use crate::watch::Moment;
 const LIMIT: Duration = Duration::from_secs(10);
 /// How many entries of a folder are looked at.
 const MOST_ENTRIES: u64 = 10_000;
-const HANGS: &str = "its file system does not answer";
+const HANGS: &str = "its file system does not respond";
 /// What is written of one.
 const SIZE: usize = 40;
 
@@ -138,7 +138,7 @@ impl Files {
             let (mut bytes, given_up) = ([0; SIZE], looking.until.is_none());
             let (mark, stays) = match looking.answer.read(&mut bytes) {
                 Ok(SIZE) => (Ok(Mark::from_bytes(bytes)), false),
-                Ok(_) => (Err("whoever looked at it was killed".to_owned()), false),
+                Ok(_) => (Err("the process that checked it was killed".to_owned()), false),
                 Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
                     if looking.until.take_if(|until| now >= *until).is_none() {
                         return true;

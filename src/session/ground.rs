@@ -74,8 +74,8 @@ impl Ground {
         plan.on_demand &= !inherited::was_ignored(Signal::TTIN);
         if config.types() && config.insists_on_typing && plan.stdin != Input::Pty {
             return Err(Error::usage(
-                "nothing can be typed into the command: it does not read from its terminal; \
-                 use --stdin pty, or leave out --nudge and key: steps",
+                "nothing can be typed into the command, which does not read from its terminal; \
+                 use --stdin pty, or remove --nudge and key: steps",
             ));
         }
         // From here to `catch` signals wait: none may find us half ready, and one that tells of a new size is not lost
@@ -187,9 +187,7 @@ impl Ground {
             Err(Interruption::Told(signal)) => {
                 Error::told(signal, format!("ended by {signal} before '{}' could be started", printable(&name)))
             }
-            Err(Interruption::Late) => {
-                Error::late(format!("the time was over before '{}' could be started", printable(&name)))
-            }
+            Err(Interruption::Late) => Error::late(format!("timed out before '{}' could be started", printable(&name))),
         };
         monitor.abandon();
         Err(error)
@@ -208,7 +206,7 @@ fn size(config: &Config, terminal: Option<&Terminal>) -> PtySize {
 pub fn open(size: PtySize, like: Option<&Termios>, echoes: bool) -> Result<(Pty, OwnedFd), Error> {
     let (pty, slave) = Pty::open(size, like).map_err(|error| match error.raw_os_error() {
         // That is how the kernel says it.
-        Some(libc::ENOSPC) => Error::internal("cannot open a pseudo-terminal: all that there can be are in use"),
+        Some(libc::ENOSPC) => Error::internal("cannot open a pseudo-terminal: all of them are in use"),
         _ => Error::failed("cannot open a pseudo-terminal")(error),
     })?;
     if like.is_none() {
@@ -232,7 +230,7 @@ fn cannot_run(name: &OsStr, failure: Failure) -> Error {
     match failure {
         // As shells are given it with -c, and other wrappers in quotes.
         Failure::Running(libc::ENOENT) if is_a_line(&name) => Error::not_found(format!(
-            "cannot run '{name}': no program has this name; leave out the quotes around it, or write sh -c {}",
+            "cannot run '{name}': no program has this name; remove the quotes around it, or use sh -c {}",
             quoted(&name)
         )),
         Failure::Running(libc::ENOENT) => Error::not_found(format!("cannot run '{name}': {error}")),

@@ -41,7 +41,7 @@ const TRANSFER_DISK: f64 = 200_000.0;
 const RECEIVED: f64 = 40.0;
 /// Rates over less than this say nothing, and a command is not ended on nothing.
 const SHORTEST: Duration = Duration::from_millis(200);
-const MEASURING: &str = "its work is still being measured";
+const MEASURING: &str = "still measuring";
 
 /// What was seen the time before.
 #[derive(Debug, Default)]
@@ -73,11 +73,11 @@ impl Guards {
                     Guard::Cpu => self.cpu(now, root, (terminals, printed), busy),
                     Guard::Io => {
                         let moved = tree::bytes_moved(root, Medium::Any);
-                        transfer(&mut self.io, now, moved, TRANSFER, "read and wrote")
+                        transfer(&mut self.io, now, moved, TRANSFER, "did I/O at")
                     }
                     Guard::Disk => {
                         let moved = tree::bytes_moved(root, Medium::Disk);
-                        transfer(&mut self.disk, now, moved, TRANSFER_DISK, "moved from or to a disk")
+                        transfer(&mut self.disk, now, moved, TRANSFER_DISK, "did disk I/O at")
                     }
                     Guard::Net => self.net(now, root),
                     Guard::Children => self.children(root),
@@ -113,7 +113,7 @@ impl Guards {
         };
         (works || others >= BUSY).then(|| {
             let all = (drawing + others) * 100.0;
-            format!("its processes used {all:.0} % of a core in the last {}", span(wall))
+            format!("its processes used {all:.0}% of a core in the last {}", span(wall))
         })
     }
 
@@ -142,7 +142,7 @@ impl Guards {
             tree::descendants(root)?.into_iter().map(|process| (process.pid, process.started)).collect();
         let Some(before) = self.family.replace(family.clone()) else { return Some(MEASURING.to_owned()) };
         let (begun, ended) = (family.difference(&before).count(), before.difference(&family).count());
-        (begun + ended > 0).then(|| format!("{begun} processes have begun and {ended} have ended"))
+        (begun + ended > 0).then(|| format!("{begun} processes started and {ended} ended"))
     }
 
     /// What a file says that looks like this now.
@@ -156,9 +156,9 @@ impl Guards {
         match (before, mark) {
             (before, now) if before == now => None,
             (Some(before), Some(now)) if now.size > before.size => {
-                Some(format!("{} has grown by {} bytes", path.display(), now.size - before.size))
+                Some(format!("{} grew by {} bytes", path.display(), now.size - before.size))
             }
-            (_, Some(_)) => Some(format!("{} has changed", path.display())),
+            (_, Some(_)) => Some(format!("{} changed", path.display())),
             (_, None) => None,
         }
     }
@@ -253,7 +253,7 @@ mod tests {
             assert_eq!(says(&mut guards, &path), None);
             let text = fs::read_to_string(&file).unwrap();
             fs::write(&file, text + "more").unwrap();
-            assert!(says(&mut guards, &path).unwrap().contains("has grown by 4 bytes"));
+            assert!(says(&mut guards, &path).unwrap().contains("grew by 4 bytes"));
             assert_eq!(says(&mut guards, &path), None);
         }
     }
@@ -265,6 +265,6 @@ mod tests {
         let mut guards = Guards::default();
         assert_eq!(says(&mut guards, &file).as_deref(), Some(MEASURING));
         fs::write(&file, "here").unwrap();
-        assert!(says(&mut guards, &file).unwrap().contains("has changed"));
+        assert!(says(&mut guards, &file).unwrap().contains("changed"));
     }
 }

@@ -107,9 +107,9 @@ mod tests {
     #[test]
     fn it_says_who_speaks_for_the_command() {
         let mut heartbeat = Heartbeat::new(Duration::from_mins(1));
-        let reason = "98 % of a core".to_owned();
+        let reason = "98% of a core".to_owned();
         heartbeat.event(&Event::GuardDeferred { guard: Guard::Cpu, reason, recheck: Duration::ZERO, left: None });
-        assert!(heartbeat.beat(at(60), State::Stalled).ends_with("(cpu guard: 98 % of a core)"));
+        assert!(heartbeat.beat(at(60), State::Stalled).ends_with("(cpu guard: 98% of a core)"));
         heartbeat.printed(at(61), Stream::Stdout, b"\n");
         assert!(heartbeat.beat(at(121), State::Quiet).ends_with("no output for 1m 00s (quiet)"));
     }

@@ -348,8 +348,7 @@ impl Session {
             Some(News::Failed(_)) | None => {
                 // Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay.
                 tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.command.target(), Signal::KILL);
-                let why =
-                    "somebody killed the process that idlewatch minds the command with, so the command was killed too";
+                let why = "the monitor process was killed from outside, so the command was killed too";
                 self.tell(Say::Warnings, Tone::Act, why);
                 self.fate.reason = Some(Reason::Error);
                 self.fate.ended = Some(Status::Signal(Signal::KILL));

@@ -71,7 +71,7 @@ impl Notify {
                 self.send(&format!("STATUS={}", &status[..status.floor_char_boundary(LONGEST)]));
             }
             Event::GuardDeferred { recheck, .. } => self.spoken_for = at + *recheck + ANSWER,
-            Event::Relaunched { .. } => self.send("STATUS=to be started again"),
+            Event::Relaunched { .. } => self.send("STATUS=relaunching"),
             _ => {}
         }
         self.mind(at);

@@ -43,7 +43,7 @@ impl Session {
             }
         }
         if rest.as_ref().is_none_or(|rest| !rest.is_empty()) {
-            self.tell_rest("could not be killed and still there", rest.as_deref());
+            self.tell_rest("could not be killed and still running", rest.as_deref());
         }
     }
 

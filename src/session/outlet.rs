@@ -79,14 +79,14 @@ impl Outlet {
             // Each of two open files has a place of its own in it, and one would write over the other.
             return match existing {
                 Existing::Append => Self::stream(ours),
-                Existing::Overwrite => Err(io::Error::other("it is where the output goes")),
+                Existing::Overwrite => Err(io::Error::other("the command's output goes there")),
             };
         }
         // Two that overwrite one file would leave nothing that can be read. The lock is gone with the open file; where
         // the file system knows none, nobody can tell.
         let overwrites = existing == Existing::Overwrite && file.metadata().is_ok_and(|about| about.is_file());
         if overwrites && is_taken(&file) {
-            return Err(io::Error::other("another run is writing it"));
+            return Err(io::Error::other("another run is writing to it"));
         }
         let empties = existing == Existing::Overwrite;
         Ok(Self { empties, ..Self::new(Sink::own(file.into()), None) })

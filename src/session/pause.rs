@@ -69,7 +69,7 @@ pub fn pause(
         let beat = heartbeat.map(|every| every.saturating_mul(beats + 1));
         if beat.is_some_and(|beat| clock.now().since_start() >= beat) {
             beats += 1;
-            say(&format!("the command is started again in {}", span(left)));
+            say(&format!("relaunching the command in {}", span(left)));
             continue;
         }
         let left = beat.map_or(left, |beat| left.min(beat.saturating_sub(clock.now().since_start())));
@@ -124,7 +124,7 @@ pub fn pause(
 /// says so.
 fn serve_paused(left: Duration, passed: Duration, standing: &Standing, records: &mut Records) -> Option<Reason> {
     let now = standing.lasted + passed;
-    let evidence = format!("it is started again in {}", span(left));
+    let evidence = format!("relaunching in {}", span(left));
     while let Some((guest, request)) = records.control.as_mut().and_then(Server::next_request) {
         let (answer, told) = match &request {
             Request::Stats => {

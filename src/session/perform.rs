@@ -233,7 +233,7 @@ impl Session {
 
     fn answered(&mut self, done: Done) {
         let speaks = match done.status {
-            Ok(0) => Some(format!("'{}' says so", done.text)),
+            Ok(0) => Some(format!("'{}' succeeded", done.text)),
             Ok(_) => None,
             Err(why) => {
                 self.tell(Say::Warnings, Tone::Warning, &format!("guard cmd:{}: {why}", done.text));

@@ -161,7 +161,7 @@ impl Session {
         let mut text = format!("{plain_screen}\x1b[2J\x1b[H\r\n  idlewatch\r\n\r\n  {}\r\n\r\n", prompt.question);
         text.push_str("  [e] extend by 15 minutes\r\n  [s] show status\r\n");
         text.push_str("  [k] kill and skip\r\n  [a] kill and abort\r\n\r\n");
-        text.push_str("  Without an answer within a minute the next step is taken.\r\n");
+        text.push_str("  If you do not answer within a minute, the next step is taken.\r\n");
         for line in status.lines() {
             text.extend(["\r\n  ", &plain(line)]);
         }

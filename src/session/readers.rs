@@ -167,6 +167,6 @@ impl Session {
     pub(super) fn untaken_output(&self) -> Option<String> {
         let sinks = self.flow.sinks.iter().enumerate().filter(|(index, _)| self.outer.screen != Some(*index));
         let left: usize = sinks.map(|(_, sink)| sink.left()).sum();
-        (left > 0).then(|| format!("{left} bytes of output are lost: whoever reads it has stopped"))
+        (left > 0).then(|| format!("{left} bytes of output were lost: their reader has stopped reading"))
     }
 }

@@ -47,7 +47,7 @@ impl Recorder {
                 ended: None,
                 size: None,
             }),
-            Err(error) => Err(Loss(format!("no recording: {}: {error}", path.display()))),
+            Err(error) => Err(Loss(format!("cannot write the recording: {}: {error}", path.display()))),
         }
     }
 
@@ -116,7 +116,7 @@ impl Recorder {
         let lost = self.ended.take().and_then(|(at, status)| self.put(&write::exit(at.max(self.last), status)));
         let rest = match self.outlet.close() {
             Rest { dropped: 0, unread: false } => None,
-            Rest { dropped: 0, unread: true } => Some("nobody was there to read the end of the recording".to_owned()),
+            Rest { dropped: 0, unread: true } => Some("the end of the recording was not read".to_owned()),
             Rest { dropped, .. } => Some(format!("{dropped} parts of the recording were dropped")),
         };
         lost.or(rest.map(Loss))
@@ -134,8 +134,8 @@ impl Recorder {
 
     fn put(&mut self, line: &[u8]) -> Option<Loss> {
         Some(Loss(match self.outlet.put(line)? {
-            Trouble::Slow => "the recording has holes: whoever reads it is too slow".to_owned(),
-            Trouble::Broken(error) => format!("the recording ends here: {error}"),
+            Trouble::Slow => "dropping parts of the recording: its reader is too slow".to_owned(),
+            Trouble::Broken(error) => format!("the recording stops here: {error}"),
         }))
     }
 

@@ -34,7 +34,7 @@ impl History {
         let Some(run) = self.tally.finish(self.run, self.at, &folder.to_string_lossy()) else { return };
         let Some(place) = history::folder() else { return };
         if let (Err(error), true) = (history::append(&place, &run), self.says) {
-            say(&format!("no line in the history in {}: {error}", place.display()));
+            say(&format!("cannot write the history in {}: {error}", place.display()));
         }
     }
 }
@@ -165,7 +165,7 @@ impl Records {
         match written {
             Err(why) if config.say >= Say::Warnings => say(&plain(&why)),
             Ok(path) if config.say >= Say::Warnings && ended_it => {
-                say(&plain(&format!("the report is in {}", path.display())));
+                say(&plain(&format!("report written to {}", path.display())));
             }
             _ => {}
         }

@@ -87,7 +87,7 @@ impl<'c> Relaunches<'c> {
         let (wanted, why) = match outcome {
             Outcome::Itself(Status::Code(0)) => return None,
             Outcome::Itself(Status::Code(code)) => (self.policy.after_crash, format!("it exited with {code}")),
-            Outcome::Itself(Status::Signal(signal)) => (self.policy.after_crash, format!("{signal} ended it")),
+            Outcome::Itself(Status::Signal(signal)) => (self.policy.after_crash, format!("it was ended by {signal}")),
             Outcome::Ended(reason, _) => (self.policy.after_stuck && reason.is_stuck() || asked, reason.to_string()),
         };
         self.failures = if lasted < AT_ONCE && !is_stuck(outcome) { self.failures + 1 } else { 0 };
@@ -100,12 +100,12 @@ impl<'c> Relaunches<'c> {
             return None;
         }
         if self.count >= self.policy.most {
-            self.gave_up = Some(format!("{why}, after {} of {} restarts", self.count, self.policy.most));
+            self.gave_up = Some(format!("{why}, after {} of {} relaunches", self.count, self.policy.most));
             return None;
         }
         let delay = self.policy.delay.saturating_mul(1 << self.count.min(16)).min(LONGEST.max(self.policy.delay));
         if left.is_some_and(|left| left <= delay) {
-            self.gave_up = Some(format!("{why}, and its time is over before it could be started again"));
+            self.gave_up = Some(format!("{why}, and its time would be over before a relaunch"));
             return None;
         }
         // A resume that fails at once has nothing to resume: start afresh.
@@ -175,7 +175,7 @@ mod tests {
             .map(|again| again.delay.as_secs())
             .collect();
         assert_eq!(delays, [1, 2, 4, 8, 16]);
-        assert_eq!(relaunches.gave_up(), Some("it exited with 1, after 5 of 5 restarts"));
+        assert_eq!(relaunches.gave_up(), Some("it exited with 1, after 5 of 5 relaunches"));
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
         let left = ends.map(|limit| limit.saturating_sub(time.earlier));
         let Some(again) = relaunches.after(&outcome, lasted.since_start(), asked, left) else {
             if let (Some(why), true) = (relaunches.gave_up(), config.say >= Say::Warnings && config.relaunch.most > 0) {
-                say(&format!("given up: {why}"));
+                say(&format!("not relaunching: {why}"));
             }
             records.conclude(config, outcome, relaunches.gave_up().is_some());
             return Ok(outcome);
@@ -105,7 +105,7 @@ fn announce(config: &Config, again: &Again, lasted: Moment, records: &mut Record
     let Again { count, why, delay, .. } = again.clone();
     if config.say >= Say::Warnings {
         let (pause, most) = (span(delay), config.relaunch.most);
-        say(&format!("{why}; '{command}' is started again in {pause} ({count} of {most})"));
+        say(&format!("{why}; relaunching '{command}' in {pause} ({count} of {most})"));
     }
     records.event(lasted, &Event::Relaunched { count, why, delay, command });
     records.say_losses();

@@ -102,7 +102,7 @@ impl Scribe {
         let path = self.to.path;
         Some(match whole_file::write(&path, text.as_bytes()) {
             Ok(()) => Ok(path),
-            Err(error) => Err(format!("no report: {}: {error}", path.display())),
+            Err(error) => Err(format!("cannot write the report: {}: {error}", path.display())),
         })
     }
 }

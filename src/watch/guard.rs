@@ -42,7 +42,7 @@ impl FromStr for Guard {
                 "children" => Ok(Self::Children),
                 "turn" => Ok(Self::Turn),
                 _ => Err(format!(
-                    "no guard is called '{text}'; use cpu, disk, net, turn, io, children, file:PATH or cmd:SHELL"
+                    "unknown guard '{text}'; use cpu, disk, net, turn, io, children, file:PATH or cmd:SHELL"
                 )),
             },
         }

@@ -107,7 +107,7 @@ impl Ladder {
     /// Why this order cannot be carried out now, if so.
     pub(super) fn refusal(&self, order: &Order) -> Option<String> {
         match self.fate {
-            Some(fate) => Some(format!("the command is being ended already: {}", fate.reason.meaning())),
+            Some(fate) => Some(format!("the command is already being ended ({})", fate.reason)),
             None if !matches!(order, Order::Nudge(_)) => None,
             None => {
                 let busy = self.nudge.is_some() || self.asked.is_some();
@@ -347,7 +347,7 @@ impl Ladder {
             None => {}
             Some((text, false)) => self.asked = Some((text, true)),
             Some((text, true)) if typing => {
-                let failed = Some("somebody is typing".to_owned());
+                let failed = Some("someone is typing".to_owned());
                 actions.push(Action::Report(Event::Nudged { text, failed }));
             }
             Some((text, true)) => self.send(&text, true, situation, actions),

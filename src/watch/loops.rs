@@ -61,7 +61,7 @@ impl Repetition {
     /// What came how often, in words.
     pub fn in_words(&self) -> String {
         let like = if self.varies { "lines like " } else { "" };
-        format!("{like}{} came {} times, every {}", quote(&self.pattern), self.count, span(self.period))
+        format!("{like}{} seen {} times, every {}", quote(&self.pattern), self.count, span(self.period))
     }
 }
 
@@ -339,8 +339,8 @@ mod tests {
     #[test]
     fn what_came_as_it_is_quoted_is_said_to_have_come() {
         let said = |line: &str| warnings((0..50).map(|_| line.to_owned())).remove(0).in_words();
-        assert!(said("error: cannot connect").starts_with("'error: cannot connect' came "));
-        assert!(said("  error: cannot connect ").starts_with("'error: cannot connect' came "));
+        assert!(said("error: cannot connect").starts_with("'error: cannot connect' seen "));
+        assert!(said("  error: cannot connect ").starts_with("'error: cannot connect' seen "));
         assert!(said("12:00:01 error: cannot connect").starts_with("lines like '12:00:01 error: "));
     }
 
@@ -428,6 +428,6 @@ mod tests {
             .filter_map(|line| loops.line(Moment::START, &line, &policy))
             .collect();
         assert_eq!(found.len(), 2);
-        assert_eq!(found[0].in_words(), "'make 0' came 5 times, every 0ms");
+        assert_eq!(found[0].in_words(), "'make 0' seen 5 times, every 0ms");
     }
 }

@@ -24,12 +24,10 @@ const LETTERS: usize = 12;
 /// A text that can be typed and submitted: keys have names of their own, and a control character would be one.
 pub fn typeable(text: &str) -> Result<String, String> {
     match text.chars().find(|letter| letter.is_control() && *letter != '\n' && *letter != '\t') {
-        None if text.trim().is_empty() => {
-            Err("there is nothing to type in it; write a text such as 'go on'".to_owned())
-        }
+        None if text.trim().is_empty() => Err("nothing to type; write a text such as 'go on'".to_owned()),
         None => Ok(text.to_owned()),
         Some(control) => {
-            Err(format!("it holds the control character {control:?}; use a step such as key:esc for keys"))
+            Err(format!("it contains the control character {control:?}; for keys, use a step such as key:esc"))
         }
     }
 }
@@ -87,7 +85,7 @@ impl Nudge {
         let line_mode = look.map_or(Known::Unknown, |look| look.line_mode);
         if line_mode == Known::Yes {
             if text.lines().any(|line| line.len() >= LONGEST_LINE) {
-                return Err("the terminal is in line mode, which takes no line of more than 4095 bytes");
+                return Err("the terminal is in line mode, which takes no line longer than 4095 bytes");
             }
             // The kernel hands over a whole line at its newline; there is nothing to settle and no key to get lost.
             return Ok((None, format!("{}\n", text.trim_end_matches('\n')).into_bytes()));

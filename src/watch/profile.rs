@@ -102,16 +102,18 @@ impl Profile {
             }
             let fault = |error: String| {
                 let reason = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-                format!("'{source}' is no regular expression: {}", reason.trim().trim_start_matches("error: "))
+                format!("'{source}' is not a regular expression: {}", reason.trim().trim_start_matches("error: "))
             };
             match Pattern::checked(source).map_err(fault)? {
-                pattern if pattern.is_anywhere() => Err(format!("'{source}' would be found in every row")),
+                pattern if pattern.is_anywhere() => {
+                    Err(format!("'{source}' matches every row; make it require something, as in x+ for x*"))
+                }
                 pattern => Ok(pattern),
             }
         };
         let mark = |mark: &MarkFile| {
             if mark.bottom == 0 {
-                return Err("bottom = 0 looks at no row; write 1 or more, or leave it out".to_owned());
+                return Err("bottom = 0 looks at no row; write 1 or more, or remove it".to_owned());
             }
             Ok::<_, String>(Mark {
                 text: pattern(&mark.text)?,
@@ -121,7 +123,7 @@ impl Profile {
             })
         };
         if file.commands.iter().any(|command| command.trim().is_empty()) {
-            return Err("an empty command is none; write its name, as in commands = [\"claude\"]".to_owned());
+            return Err("a command cannot be empty; write its name, as in commands = [\"claude\"]".to_owned());
         }
         let marks = |all: &[MarkFile]| all.iter().map(mark).collect::<Result<Vec<_>, _>>();
         let (turn, question, prompt) = (marks(&file.turn)?, marks(&file.question)?, marks(&file.prompt)?);

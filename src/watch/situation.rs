@@ -35,7 +35,7 @@ pub(super) struct Situation<'a> {
 }
 
 /// Why nothing is typed where a person has typed something and not submitted it.
-pub(super) const BEGUN: &str = "somebody has begun to type there";
+pub(super) const BEGUN: &str = "something is typed there already";
 
 impl Situation<'_> {
     pub(super) fn silence(&self) -> Duration {

@@ -76,7 +76,7 @@ impl FromStr for Key {
     fn from_str(name: &str) -> Result<Self, String> {
         KEYS.iter().copied().find(|key| key.0.eq_ignore_ascii_case(name)).ok_or_else(|| {
             let names: Vec<&str> = KEYS.iter().map(|key| key.0).collect();
-            format!("no key is called '{name}'; use one of {}", names.join(", "))
+            format!("unknown key '{name}'; use one of {}", names.join(", "))
         })
     }
 }
@@ -101,7 +101,7 @@ impl FromStr for Step {
             }
             "wait" => {
                 let text = needed("a duration, as in wait:30s")?.trim();
-                let error = |error| format!("'wait:{text}': {error}; write it like wait:30s");
+                let error = |error| format!("'wait:{text}': {error}; write wait:DUR, as in wait:30s");
                 return span::parse(text).map(Self::Wait).map_err(error);
             }
             "key" => return needed("a name, as in key:enter")?.trim().parse().map(Self::Key),
@@ -116,11 +116,11 @@ impl FromStr for Step {
             "hup" => Self::Signal(Signal::HUP),
             "quit" => Self::Signal(Signal::QUIT),
             "kill" => Self::Signal(Signal::KILL),
-            _ => return Err(format!("no step is called '{word}'; use {WORDS}")),
+            _ => return Err(format!("unknown step '{word}'; use {WORDS}")),
         };
         match rest {
             None => Ok(step),
-            Some(rest) => Err(format!("'{word}' takes nothing after it, and got '{rest}'")),
+            Some(rest) => Err(format!("'{word}' takes no value, but got '{rest}'; write '{word}' alone")),
         }
     }
 }
@@ -206,17 +206,17 @@ mod tests {
     #[test]
     fn a_wrong_step_is_named_and_the_right_ones_are_said() {
         for (text, says) in [
-            ("fly", "no step is called 'fly'"),
-            ("warn,", "no step is called ''"),
+            ("fly", "unknown step 'fly'"),
+            ("warn,", "unknown step ''"),
             ("wait", "needs a duration"),
-            ("wait:soon", "'wait:soon': not a duration; write it like wait:30s"),
-            ("key:any", "no key is called 'any'"),
-            ("signal:NOPE", "no signal is called 'NOPE'"),
+            ("wait:soon", "'wait:soon': not a duration; write wait:DUR, as in wait:30s"),
+            ("key:any", "unknown key 'any'"),
+            ("signal:NOPE", "unknown signal 'NOPE'"),
             ("run:", "needs a shell command"),
-            ("nudge:", "nudge: there is nothing to type in it"),
-            ("nudge: ", "nudge: there is nothing to type in it"),
-            ("nudge:a\x03b", "nudge: it holds the control character"),
-            ("kill:9", "takes nothing after it"),
+            ("nudge:", "nudge: nothing to type"),
+            ("nudge: ", "nudge: nothing to type"),
+            ("nudge:a\x03b", "nudge: it contains the control character"),
+            ("kill:9", "takes no value"),
         ] {
             let error = parse_ladder(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

@@ -183,11 +183,11 @@ impl Facts<'_> {
     fn reads(self) -> Option<&'static str> {
         let look = self.look?;
         if look.line_mode == Known::Yes && look.echo == Known::No && look.reads_terminal != Known::No {
-            return Some("the terminal does not show what is typed: a password");
+            return Some("echo is off, as for a password");
         }
         // A program that works on a turn listens to its user all the same.
         let listens = self.reading.turn.is_some();
-        (look.reads_terminal == Known::Yes && !listens).then_some("it is blocked in a read from the terminal")
+        (look.reads_terminal == Known::Yes && !listens).then_some("blocked reading from the terminal")
     }
 
     /// The next moment at which the state can change by itself.
@@ -218,7 +218,7 @@ impl Facts<'_> {
         let clocks = &self.sight.clocks;
         match clocks.progressed_by.as_str() {
             "" if clocks.byte.is_none() => "started, nothing printed yet".to_owned(),
-            "" if self.sight.last_typed == Some(clocks.progress) => "somebody typed what it waited for".to_owned(),
+            "" if self.sight.last_typed == Some(clocks.progress) => "its input was typed".to_owned(),
             "" => format!("output {} ago", span(clocks.silence(now))),
             by => format!("new text: {}", quote(by)),
         }
@@ -228,7 +228,7 @@ impl Facts<'_> {
         let clocks = &self.sight.clocks;
         let silence = span(clocks.silence(now));
         let mut words = match clocks.byte {
-            None => format!("nothing printed since the start {silence} ago"),
+            None => format!("nothing printed since it started {silence} ago"),
             Some(_) if self.sight.screen().is_lost() => format!("no output for {silence}"),
             Some(_) => match self.sight.moving(now) {
                 Some(moving) => format!("screen unchanged for {silence} except {moving}"),
@@ -236,7 +236,7 @@ impl Facts<'_> {
             },
         };
         if self.is_held_up() {
-            words.push_str("; nobody takes what it prints");
+            words.push_str("; its output is not being read");
         }
         if let Some(turn) = &self.reading.turn {
             words.push_str("; turn in progress: ");
@@ -254,11 +254,11 @@ impl Facts<'_> {
             Some(Wait::Question(text) | Wait::Menu(text, _) | Wait::List(text)) => {
                 Some(format!("it asks: {}", quote(text)))
             }
-            Some(Wait::Prompt(text)) => Some(format!("it is at its prompt: {}", quote(text))),
-            Some(Wait::Elsewhere(text)) => Some(format!("it waits for what somebody does elsewhere: {}", quote(text))),
-            Some(Wait::FullScreen) => Some("a full-screen program with nothing under way".to_owned()),
-            None if self.sight.draft.is_some() => Some("somebody has begun to type and not finished".to_owned()),
-            None if self.reads().is_none() => Some("it listens to the keyboard and to nobody else".to_owned()),
+            Some(Wait::Prompt(text)) => Some(format!("at its prompt: {}", quote(text))),
+            Some(Wait::Elsewhere(text)) => Some(format!("waiting for something done elsewhere: {}", quote(text))),
+            Some(Wait::FullScreen) => Some("a full-screen program with nothing in progress".to_owned()),
+            None if self.sight.draft.is_some() => Some("input is typed but not submitted".to_owned()),
+            None if self.reads().is_none() => Some("listening to the keyboard only".to_owned()),
             None => None,
         };
         let silence = span(self.sight.clocks.silence(now));

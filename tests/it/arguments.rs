@@ -54,7 +54,7 @@ fn no_command_is_a_usage_error() {
     for arguments in [&[program()][..], &[program(), "--"], &[program(), "--idle", "1m"]] {
         let output = Run::bare(arguments).output();
         assert_eq!(output.status.code(), Some(2));
-        assert!(String::from_utf8_lossy(&output.stderr).contains("COMMAND"));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("no command given"));
     }
 }
 

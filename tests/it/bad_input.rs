@@ -33,30 +33,27 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["-i", "0s"], &["--idle '0s'", "zero", "'off'"]),
         (&["--kill-after", "5 parsecs"], &["--kill-after '5 parsecs'", "unit", "90s"]),
         (&["--done-idle", "off"], &["--done-idle 'off'", "90s"]),
-        (
-            &["--guard", "x"],
-            &["--guard 'x'", "no guard is called 'x'", "cpu, disk, net, turn, io, children, file:PATH"],
-        ),
-        (&["--on-idle", "fly"], &["--on-idle 'fly'", "no step is called 'fly'", "warn, nudge"]),
-        (&["--on-idle", "warn,stop,run:date"], &["'run:date' would never be done", "'stop' is the last step"]),
-        (&["--exit-code", "foo=300"], &["--exit-code 'foo=300'", "no reason is called 'foo'", "idle_timeout"]),
-        (&["--exit-code", "loop=5", "--exit-code", "loop=6"], &["--exit-code", "loop", "5 and 6", "leave one out"]),
-        (&["--exit-code", "idle_timeout=300"], &["'300' is no exit code", "1 to 255"]),
+        (&["--guard", "x"], &["--guard 'x'", "unknown guard 'x'", "cpu, disk, net, turn, io, children, file:PATH"]),
+        (&["--on-idle", "fly"], &["--on-idle 'fly'", "unknown step 'fly'", "warn, nudge"]),
+        (&["--on-idle", "warn,stop,run:date"], &["'run:date' would never run", "'stop' ends the ladder"]),
+        (&["--exit-code", "foo=300"], &["--exit-code 'foo=300'", "unknown reason 'foo'", "idle_timeout"]),
+        (&["--exit-code", "loop=5", "--exit-code", "loop=6"], &["--exit-code", "loop", "5 and 6", "remove one"]),
+        (&["--exit-code", "idle_timeout=300"], &["'300' is not an exit code", "1 to 255"]),
         (&["--exit-code", "idle_timeout=0"], &["--exit-code 'idle_timeout=0'", "success", "1 to 255"]),
         (&["--ignore", "("], &["--ignore '('", "unclosed group", "\\"]),
         (&["--done", "[a"], &["--done '[a'", "unclosed", "\\"]),
-        (&["--done", ""], &["--done ''", "nothing to look for", "'^all done'"]),
-        (&["--ignore", ""], &["--ignore ''", "nothing to look for"]),
+        (&["--done", ""], &["--done ''", "the pattern is empty", "'^all done'"]),
+        (&["--ignore", ""], &["--ignore ''", "the pattern is empty"]),
         (&["--only", "x*"], &["--only 'x*'", "every line", "x+"]),
-        (&["--waiting", ""], &["--waiting ''", "nothing to look for"]),
+        (&["--waiting", ""], &["--waiting ''", "the pattern is empty"]),
         (&["--waiting", "(yes)?"], &["--waiting '(yes)?'", "every line"]),
         (&["--loop-pattern", "(.*)"], &["--loop-pattern '(.*)'", "every line"]),
-        (&["--relaunch-with", " "], &["--relaunch-with ' '", "nothing to start", "claude --continue"]),
+        (&["--relaunch-with", " "], &["--relaunch-with ' '", "the command is empty", "claude --continue"]),
         (&["--waiting", &large], &["--waiting", "too large", "smaller"]),
-        (&["--signal", "NOPE"], &["--signal 'NOPE'", "no signal is called", "TERM"]),
+        (&["--signal", "NOPE"], &["--signal 'NOPE'", "unknown signal", "TERM"]),
         (&["--warn", "0"], &["--warn '0'", "from 1 to 100"]),
         (&["--loop", "1"], &["--loop '1'", "from 2 to"]),
-        (&["--max-nudges", "many"], &["--max-nudges 'many'", "number"]),
+        (&["--max-nudges", "many"], &["--max-nudges 'many'", "not a number"]),
         (&["--max-nudges", "4294967295"], &["--max-nudges '4294967295'", "from 0 to 1000"]),
         (&["--heartbeat", "1ns"], &["--heartbeat '1ns'", "1ms or more"]),
         (&["--on-idle", "wait:soon"], &["--on-idle 'wait:soon'", "not a duration", "wait:30s"]),
@@ -65,21 +62,21 @@ fn a_wrong_option_is_named_with_the_reason_and_what_would_be_right() {
         (&["--size", "80"], &["--size '80'", "80x24"]),
         (&["--pty", "alwys"], &["--pty 'alwys'", "did you mean 'always'?", "mirror", "never"]),
         (&["--profile", "nope"], &["--profile 'nope'", "no such profile", "claude", "auto or none"]),
-        (&["--no-guard", "--guard", "cpu"], &["--no-guard", "--guard", "together", "leave one out"]),
-        (&["--quiet", "--explain"], &["--quiet", "--explain", "together"]),
-        (&["--idel", "5m"], &["no option '--idel'", "did you mean '--idle'?"]),
-        (&["--idle", "-5"], &["no option '-5'", "no value is negative", "5m"]),
+        (&["--no-guard", "--guard", "cpu"], &["--no-guard", "--guard", "cannot be used with", "remove one"]),
+        (&["--quiet", "--explain"], &["--quiet", "--explain", "cannot be used with"]),
+        (&["--idel", "5m"], &["unknown option '--idel'", "did you mean '--idle'?"]),
+        (&["--idle", "-5"], &["unknown option '-5'", "no value can be negative", "5m"]),
         (&["--heartbeat", "0s"], &["--heartbeat '0s'", "1ms or more, or 'off'"]),
-        (&["--idle=-5"], &["--idle '-5': not a duration; write it like 90s"]),
-        (&["--idle", "5"], &["--idle '5': not a duration: a number needs a unit; write it like 90s"]),
+        (&["--idle=-5"], &["--idle '-5': not a duration; write 90s"]),
+        (&["--idle", "5"], &["--idle '5': not a duration: a number needs a unit; write 90s"]),
         (&["-i", "5M"], &["--idle '5M'", "'m' is minutes, 'month' is months", "90s"]),
         (&["--on-idle", "wait:1M,stop"], &["'wait:1M'", "'m' is minutes"]),
         (&["--guard", "cpu,io"], &["--guard 'cpu,io'", "--guard cpu --guard io", "guard = [\"cpu\", \"io\"]"]),
         (&["--guard", "none"], &["--guard 'none'", "--no-guard"]),
         (&["--quiet=yes"], &["--quiet takes no value", "'yes'"]),
         (&["--nudge", " "], &["--nudge ' '", "nothing to type", "go on"]),
-        (&["--on-idle", "warn,nudge: "], &["--on-idle 'warn,nudge: '", "nudge: there is nothing to type", "go on"]),
-        (&["--on-loop", "nudge:a\x03b"], &["--on-loop", "nudge: it holds the control character", "key:esc"]),
+        (&["--on-idle", "warn,nudge: "], &["--on-idle 'warn,nudge: '", "nudge: nothing to type", "go on"]),
+        (&["--on-loop", "nudge:a\x03b"], &["--on-loop", "nudge: it contains the control character", "key:esc"]),
         (&["--config", "/nonexistent.toml"], &["/nonexistent.toml", "no such file", "/dev/null"]),
     ];
     for (options, words) in cases {
@@ -99,15 +96,12 @@ fn an_option_without_its_value_is_told_so() {
 #[test]
 fn a_word_too_many_is_told_what_there_is_room_for() {
     for (words, says_too) in [
-        (
-            &["ctl", "status", "a", "b"][..],
-            "'b' is a word too many; write it like: idlewatch ctl status [OPTIONS] [RUN]",
-        ),
-        (&["ctl", "list", "foo"], "'foo' is a word too many; write it like: idlewatch ctl list"),
-        (&["replay", "a.cast", "extra"], "'extra' is a word too many; write it like: idlewatch replay"),
-        (&["ctl", "status", "-1"], "there is no option '-1', and neither a run nor a duration begins with -"),
-        (&["ctl", "list", "--bogus"], "there is no option '--bogus'; see idlewatch ctl --help"),
-        (&["ctl", "extend", "foo"], "DUR 'foo': not a duration; write it like 90s"),
+        (&["ctl", "status", "a", "b"][..], "unexpected argument 'b'; usage: idlewatch ctl status [OPTIONS] [RUN]"),
+        (&["ctl", "list", "foo"], "unexpected argument 'foo'; usage: idlewatch ctl list"),
+        (&["replay", "a.cast", "extra"], "unexpected argument 'extra'; usage: idlewatch replay"),
+        (&["ctl", "status", "-1"], "unknown option '-1'; neither a run nor a duration starts with -"),
+        (&["ctl", "list", "--bogus"], "unknown option '--bogus'; see idlewatch ctl --help"),
+        (&["ctl", "extend", "foo"], "DUR 'foo': not a duration; write 90s"),
     ] {
         let argv: Vec<&str> = [crate::support::program()].into_iter().chain(words.iter().copied()).collect();
         says(&refused(&Run::bare(&argv), &words.join(" ")), &[says_too]);
@@ -122,10 +116,10 @@ fn a_word_too_many_is_told_what_there_is_room_for() {
 fn no_command_is_told_how_to_write_one() {
     for argv in [vec![], vec!["--idle", "5m"], vec!["--"]] {
         let argv: Vec<&str> = [crate::support::program()].into_iter().chain(argv).collect();
-        says(&refused(&Run::bare(&argv), "no command"), &["no COMMAND to run", "idlewatch --idle 5m -- make"]);
+        says(&refused(&Run::bare(&argv), "no command"), &["no command given", "idlewatch --idle 5m -- make"]);
     }
     let message = refused(&Run::bare(&[crate::support::program(), "replay"]), "no recording");
-    says(&message, &["no recording", "idlewatch replay"]);
+    says(&message, &["no recording given", "idlewatch replay"]);
 }
 
 #[test]
@@ -161,7 +155,7 @@ fn an_option_that_would_do_nothing_is_told_what_is_missing() {
     ];
     for (options, words) in cases {
         let message = refused(&Run::sh(options, &format!("echo {STARTED}")), &options.join(" "));
-        says(&message, &[words, &["would do nothing"]].concat());
+        says(&message, &[words, &["would have no effect"]].concat());
     }
     // What does something after all.
     let options: [&[&str]; 7] = [
@@ -200,9 +194,9 @@ fn a_ceiling_below_the_limit_is_refused() {
 fn a_value_that_is_not_utf8_is_shown_with_its_option() {
     let bytes = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
     for (words, named) in [
-        ([bytes(b"--done"), bytes(b"a\xff"), bytes(b"--")], "--done 'a\u{fffd}': it is not UTF-8"),
-        ([bytes(b"-q"), bytes(b"--nudge=\xffb"), bytes(b"--")], "--nudge '\u{fffd}b': it is not UTF-8"),
-        ([bytes(b"-q"), bytes(b"-i\xff"), bytes(b"--")], "-i '\u{fffd}': it is not UTF-8"),
+        ([bytes(b"--done"), bytes(b"a\xff"), bytes(b"--")], "--done 'a\u{fffd}': not valid UTF-8"),
+        ([bytes(b"-q"), bytes(b"--nudge=\xffb"), bytes(b"--")], "--nudge '\u{fffd}b': not valid UTF-8"),
+        ([bytes(b"-q"), bytes(b"-i\xff"), bytes(b"--")], "-i '\u{fffd}': not valid UTF-8"),
     ] {
         let line = [&[OsStr::new(program())], &words[..], &[OsStr::new("echo"), bytes(b"\xfe")]].concat();
         says(&refused(&Run::bare(&line), named), &[named]);
@@ -214,14 +208,14 @@ fn a_wrong_variable_is_named() {
     for (name, value, words) in [
         ("IDLEWATCH_IDLE", "banana", ["IDLEWATCH_IDLE 'banana'", "90s"]),
         ("IDLEWATCH_TIMEOUT", "2M", ["IDLEWATCH_TIMEOUT '2M'", "'m' is minutes"]),
-        ("IDLEWATCH_GUARD", "cpu\nx,io", ["IDLEWATCH_GUARD 'x,io'", "several values go on lines"]),
+        ("IDLEWATCH_GUARD", "cpu\nx,io", ["IDLEWATCH_GUARD 'x,io'", "several values on separate lines"]),
         ("IDLEWATCH_QUIET", "maybe", ["IDLEWATCH_QUIET 'maybe'", "yes or on"]),
         ("IDLEWATCH_DONE", "x*", ["IDLEWATCH_DONE 'x*'", "every line"]),
-        ("IDLEWATCH_RELAUNCH_WITH", " ", ["IDLEWATCH_RELAUNCH_WITH ' '", "nothing to start"]),
+        ("IDLEWATCH_RELAUNCH_WITH", " ", ["IDLEWATCH_RELAUNCH_WITH ' '", "the command is empty"]),
         ("IDLEWATCH_PTY", "no", ["IDLEWATCH_PTY 'no'", "always, mirror, never"]),
         ("IDLEWATCH_PROFILE", "nope", ["IDLEWATCH_PROFILE 'nope'", "claude"]),
         ("IDLEWATCH_IDEL", "5m", ["IDLEWATCH_IDEL", "did you mean IDLEWATCH_IDLE?"]),
-        ("IDLEWATCH_PRINT_CONFIG", "1", ["IDLEWATCH_PRINT_CONFIG", "for the command line only"]),
+        ("IDLEWATCH_PRINT_CONFIG", "1", ["IDLEWATCH_PRINT_CONFIG", "on the command line only"]),
         ("IDLEWATCH_ON_IDLE", "nudge", ["IDLEWATCH_ON_IDLE has the step 'nudge' without a text", "nudge:TEXT"]),
         ("IDLEWATCH_EVENTS", "fd:77", ["IDLEWATCH_EVENTS fd:77: no such descriptor", "77>FILE"]),
         ("IDLEWATCH_EVENTS", "fd:0", ["IDLEWATCH_EVENTS fd:0", "the command's input"]),
@@ -239,16 +233,16 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
     let path = folder.path().join("my.toml");
     let path = path.to_str().expect("a name");
     for (text, words) in [
-        ("\nidel = '5m'", ["my.toml:2", "no option 'idel'", "did you mean 'idle'?"]),
+        ("\nidel = '5m'", ["my.toml:2", "unknown option 'idel'", "did you mean 'idle'?"]),
         ("\n\nidle = 'banana'", ["my.toml:3: idle 'banana'", "not a duration", "90s"]),
         ("nudge-wait = '3M'", ["my.toml:1: nudge-wait '3M'", "'m' is minutes", "90s"]),
         ("ignore = [\n 'a',\n '(',\n]", ["my.toml:3: ignore '('", "unclosed group", "\\"]),
-        ("\ndone = ''", ["my.toml:2: done ''", "nothing to look for", "all done"]),
+        ("\ndone = ''", ["my.toml:2: done ''", "the pattern is empty", "all done"]),
         ("only = ['a', '.*']", ["my.toml:1: only '.*'", "every line", "x+"]),
-        ("quiet = true\nverbose = true", ["my.toml:2: verbose", "my.toml:1: quiet", "leave one out"]),
+        ("quiet = true\nverbose = true", ["my.toml:2: verbose", "my.toml:1: quiet", "remove one"]),
         (
             "exit-code = [\n 'timeout=3',\n 'timeout=4']",
-            ["my.toml:3: exit-code gives timeout two codes", "3 and 4", "leave one out"],
+            ["my.toml:3: exit-code gives timeout two codes", "3 and 4", "remove one"],
         ),
         (
             "events = 'a.x'\nrecord = 'a.x'",
@@ -256,8 +250,8 @@ fn a_fault_in_a_configuration_file_is_named_with_file_and_line() {
         ),
         ("\non-loop = 'nudge'", ["my.toml:2: on-loop has the step 'nudge'", "without a text", "nudge:TEXT"]),
         ("events = 'fd:77'", ["my.toml:1: events fd:77", "no such descriptor", "77>FILE"]),
-        ("idle = '5m'\n= 3", ["my.toml:2", "not TOML", "idle = \"5m\""]),
-        ("on-idle = 'fly'", ["my.toml:1: on-idle 'fly'", "no step is called 'fly'", "warn"]),
+        ("idle = '5m'\n= 3", ["my.toml:2", "invalid TOML", "idle = \"5m\""]),
+        ("on-idle = 'fly'", ["my.toml:1: on-idle 'fly'", "unknown step 'fly'", "warn"]),
         ("profile = 'nope'", ["my.toml:1: profile 'nope'", "no such profile", "claude"]),
         ("[profile.x.options]\nidle = 'banana'\n[profile.x]\ncommands = ['sh']", ["my.toml:2", "'banana'", "90s"]),
     ] {
@@ -303,7 +297,7 @@ fn two_profiles_of_one_name_or_for_one_command_are_refused() {
     let path = folder.path().join("my.toml");
     let path = path.to_str().expect("a name");
     for (text, words) in [
-        ("[profile.x]\n[profiles.x]", ["my.toml:2: there is a profile x already", "my.toml:1"]),
+        ("[profile.x]\n[profiles.x]", ["my.toml:2: profile x is already defined at", "my.toml:1"]),
         (
             "[profile.a]\ncommands = ['m', 'n']\n[profile.b]\ncommands = ['n']",
             ["my.toml:3: profile b is for the command 'n', and so is profile a", "my.toml:1"],
@@ -325,10 +319,7 @@ fn a_value_that_this_run_does_not_go_by_is_checked_all_the_same() {
     let path = path.to_str().expect("a name");
     for (text, words) in [
         ("[profile.other]\noptions = { idle = 'foo' }", ["my.toml:2: idle 'foo'", "not a duration"]),
-        (
-            "[profile.other.options]\nidle = '5m'\nguard = ['cpu',\n 'x']",
-            ["my.toml:4: guard 'x'", "no guard is called"],
-        ),
+        ("[profile.other.options]\nidle = '5m'\nguard = ['cpu',\n 'x']", ["my.toml:4: guard 'x'", "unknown guard"]),
         ("[profile.other.options]\nquiet = true\nverbose = true", ["my.toml:3: verbose", "my.toml:2: quiet"]),
         ("idle = 'foo'", ["my.toml:1: idle 'foo'", "not a duration"]),
     ] {

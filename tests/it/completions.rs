@@ -1,5 +1,6 @@
-//! The completions: what clap generates, and around it the two things it cannot know: that the words after the options
-//! are a command with completions of its own, and that `ctl` and `replay` are verbs only as the first word, and which runs are going on.
+//! The completions: what clap generates, and around it the things it cannot know: that the words after the options are
+//! a command with completions of its own, that `ctl` and `replay` are verbs only as the first word, and which runs are
+//! in progress.
 
 use clap::{Arg, ArgAction, Command, ValueHint};
 use clap_complete::Shell;
@@ -20,7 +21,7 @@ fn without_files(command: Command) -> Command {
         |arg: &Arg| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.contains("FILE")));
     let command = command.mut_args(|arg| {
         let is_else = arg.get_action().takes_values() && arg.get_value_hint() == ValueHint::Unknown && !names_one(&arg);
-        // The runs that are going on are put in place of what stands there.
+        // The runs in progress are put in place of what stands there.
         if is_else && arg.get_id() != "run" { arg.value_hint(ValueHint::Other) } else { arg }
     });
     command.mut_subcommands(without_files)
@@ -63,9 +64,9 @@ pub fn zsh() -> String {
     let replay = replay.replace("autoload -U is-at-least\n", "");
     let ctl = body(generate(Shell::Zsh, ctl_command().name("idlewatch-ctl"), "idlewatch-ctl"))
         .replace("autoload -U is-at-least\n", "");
-    let runs = "'::run -- The run:_default'";
+    let runs = "or as last:_default'";
     assert!(ctl.contains(runs), "the script has changed");
-    let ctl = ctl.replace(runs, "'::run -- The run:_idlewatch_runs'");
+    let ctl = ctl.replace(runs, "or as last:_idlewatch_runs'");
     format!("{run}\n\n{}\n\n{}\n\n{}", replay.trim(), ctl.trim(), include_str!("completions/wrapper.zsh"))
 }
 
@@ -82,7 +83,7 @@ pub fn fish() -> String {
         "{}\n# The words after the options are a command, with completions of its own.\n\
          complete -c idlewatch -n 'not __fish_idlewatch_using_subcommand replay; \
          and not __fish_idlewatch_using_subcommand ctl' -d Command -a '(__fish_complete_subcommand {})'\n\
-         # The runs that are going on.\n\
+         # The runs in progress.\n\
          complete -c idlewatch -f -n '__fish_idlewatch_using_subcommand ctl; and __fish_seen_subcommand_from {}' -d Run \
          -a 'last (idlewatch ctl list --ids 2>/dev/null)'\n",
         generated.trim_end(),

@@ -45,7 +45,7 @@ fn flag_beats_environment_beats_file_beats_profile_beats_default() {
     has(&text, &format!("idle = \"3m\"  # {}/idlewatch/config.toml:1", home.path().display()));
     has(&text, "loop = 4  # profile mine");
     has(&text, "max-idle = \"30m\"  # default");
-    has(&text, "profile = \"auto\"  # default; in force: mine");
+    has(&text, "profile = \"auto\"  # default; in effect: mine");
     let text = print(&[], "mytool", home.path(), &[("IDLEWATCH_IDLE", "2m")]);
     has(&text, "idle = \"2m\"  # environment, IDLEWATCH_IDLE");
     let text = print(&["--idle", "1m"], "mytool", home.path(), &[("IDLEWATCH_IDLE", "2m")]);

@@ -159,7 +159,7 @@ fn what_is_being_ended_takes_no_more_orders() {
     let pid = client.stats()["pid"].as_i64().unwrap();
     assert_eq!(client.ask(r#"{"type":"force_stop"}"#)["type"], "ok");
     for request in [r#"{"type":"force_complete"}"#, r#"{"type":"extend_timeout","by":1000}"#] {
-        is_error(&client.ask(request), "being ended already");
+        is_error(&client.ask(request), "already being ended");
     }
     let stats = client.stats();
     assert_eq!((&stats["ending"], &stats["signals"]), (&"stopped".into(), &1.into()));
@@ -250,7 +250,7 @@ fn garbage_is_answered_and_shown_out_and_a_wrong_request_is_only_answered() {
         assert_eq!(client.line(), None, "{garbage:?}");
     }
     let mut client = runtime.client();
-    is_error(&client.ask(r#"{"type":"dance"}"#), "there is no request 'dance'");
+    is_error(&client.ask(r#"{"type":"dance"}"#), "unknown request 'dance'");
     is_error(&client.ask(r#"{"type":"extend_timeout","by":"long"}"#), "'by'");
     client.send(b"\r\n\n");
     assert_eq!(client.stats()["type"], "session_stats");
@@ -352,10 +352,10 @@ fn the_pause_between_two_starts_can_be_ended() {
         let quiet = |stats: &Value| stats["sinceActivity"].as_u64().unwrap();
         until("a silence", || quiet(&client.stats()) >= 100);
         fs::write(folder.path().join("over"), "").unwrap();
-        run.wait_for("is started again");
+        run.wait_for("; relaunching '");
         let stats = client.stats();
         assert_eq!(stats["state"], "exited");
-        assert!(stats["evidence"].as_str().unwrap().contains("started again in"), "{stats}");
+        assert!(stats["evidence"].as_str().unwrap().contains("relaunching in"), "{stats}");
         // What it is held to goes on, and so does the time since it did something.
         assert_eq!((&stats["limits"]["idle"], &stats["limits"]["timeout"]), (&600_000.into(), &7_200_000.into()));
         let left = stats["limits"]["timeoutLeft"].as_u64().unwrap();
@@ -386,14 +386,14 @@ fn no_socket_stays_after_any_end_but_a_kill() {
 fn a_folder_that_others_could_have_prepared_is_not_used() {
     type Prepare = fn(&Runtime);
     let mut cases: Vec<(Prepare, &str)> = vec![
-        (|runtime| symlink("/tmp", runtime.folder()).unwrap(), "not a folder"),
-        (|runtime| fs::write(runtime.folder(), "").unwrap(), "not a folder"),
+        (|runtime| symlink("/tmp", runtime.folder()).unwrap(), "not a directory"),
+        (|runtime| fs::write(runtime.folder(), "").unwrap(), "not a directory"),
         (
             |runtime| {
                 fs::create_dir(runtime.folder()).unwrap();
                 fs::set_permissions(runtime.folder(), Permissions::from_mode(0o750)).unwrap();
             },
-            "open to others",
+            "other users can access it",
         ),
     ];
     if nix::unistd::geteuid().is_root() {
@@ -403,7 +403,7 @@ fn a_folder_that_others_could_have_prepared_is_not_used() {
                 fs::set_permissions(runtime.folder(), Permissions::from_mode(0o700)).unwrap();
                 std::os::unix::fs::chown(runtime.folder(), Some(65534), None).unwrap();
             },
-            "somebody else",
+            "another user",
         ));
     }
     for (prepare, why) in cases {

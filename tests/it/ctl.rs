@@ -50,7 +50,7 @@ pub const STAYS: &str = "echo ready; read line";
 #[test]
 fn runs_are_listed_and_shown() {
     let runtime = Runtime::new();
-    assert_eq!(runtime.told(&["list"]), "no run is going on\n");
+    assert_eq!(runtime.told(&["list"]), "no run is in progress\n");
     assert_eq!(runtime.told(&["list", "--json"]), "");
     let (run, id) = runtime.start(&["--timeout", "1h"], STAYS);
     let list = runtime.told(&["list"]);
@@ -82,23 +82,23 @@ fn a_run_is_named_by_its_id_a_beginning_a_process_or_as_the_last() {
         fails(&runtime.ctl(verb).output(), 1, &first);
         fails(&runtime.ctl(verb).output(), 1, "name one of");
     }
-    fails(&runtime.ctl(&["status", "nobody"]).output(), 1, "no run is called 'nobody'");
+    fails(&runtime.ctl(&["status", "nobody"]).output(), 1, "no run 'nobody'");
     drop((one, other));
 }
 
 #[test]
 fn what_is_wrong_is_said_in_one_line() {
     let runtime = Runtime::new();
-    fails(&runtime.ctl(&["stop"]).output(), 1, "no run is going on");
-    fails(&runtime.ctl(&["stop", "x\u{1b}[2J"]).output(), 1, "no run is called");
+    fails(&runtime.ctl(&["stop"]).output(), 1, "no run is in progress");
+    fails(&runtime.ctl(&["stop", "x\u{1b}[2J"]).output(), 1, "no run 'x");
     fails(&runtime.ctl(&[]).output(), 2, "list, status, watch");
     fails(&runtime.ctl(&["lst"]).output(), 2, "no verb 'lst'");
     fails(&runtime.ctl(&["extend"]).output(), 2, "no duration");
     fails(&runtime.ctl(&["extend", "soon"]).output(), 2, "not a duration");
-    fails(&runtime.ctl(&["extend", "0s"]).output(), 2, "no time at all");
+    fails(&runtime.ctl(&["extend", "0s"]).output(), 2, "zero would change nothing");
     fails(&runtime.ctl(&["nudge"]).output(), 2, "no text");
     fails(&runtime.ctl(&["nudge", "\u{3}"]).output(), 2, "control character");
-    fails(&runtime.ctl(&["list", "--what"]).output(), 2, "no option");
+    fails(&runtime.ctl(&["list", "--what"]).output(), 2, "unknown option");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_run_is_steered() {
     let runtime = Runtime::new();
     let (run, id) = runtime.start(&["--timeout", "1h"], STAYS);
     let command = "sh -c 'echo ready; read line'";
-    assert_eq!(runtime.told(&["extend", "15m"]), format!("run {id} is left alone for 15m 00s: {command}\n"));
+    assert_eq!(runtime.told(&["extend", "15m"]), format!("run {id} will be left alone for 15m 00s: {command}\n"));
     assert_eq!(runtime.told(&["extend", "1m", "--json"]).matches("\"ok\"").count(), 1);
     assert!(runtime.told(&["status", &id]).contains("timeout 1h 16m"));
     let refused = runtime.ctl(&["nudge", &id, "go on"]).output();
@@ -132,7 +132,7 @@ fn a_run_is_steered() {
     assert_eq!(run.finish().1.code(), Some(119));
 
     let (run, id) = runtime.start(&["--stdin", "pty"], "echo ready; read line; echo \"got $line\"; sleep 600");
-    assert!(runtime.told(&["nudge", &id, "go on"]).starts_with(&format!("run {id} has taken the text: sh -c ")));
+    assert!(runtime.told(&["nudge", &id, "go on"]).starts_with(&format!("run {id} has accepted the text: sh -c ")));
     assert!(runtime.told(&["complete"]).starts_with(&format!("run {id} is being ended as a success: sh -c ")));
     let (text, status) = run.finish();
     assert!(text.contains("got go on") && status.code() == Some(0), "{text}");
@@ -165,7 +165,7 @@ fn fifty_runs_are_listed() {
     for run in runs {
         run.finish();
     }
-    assert_eq!(runtime.told(&["list"]), "no run is going on\n");
+    assert_eq!(runtime.told(&["list"]), "no run is in progress\n");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_run_that_was_killed_does_not_stay_in_the_list() {
     let pid = run.pid();
     run.finish_bytes();
     until_gone(pid);
-    until("an empty list", || runtime.told(&["list"]) == "no run is going on\n");
+    until("an empty list", || runtime.told(&["list"]) == "no run is in progress\n");
     let [socket] = &runtime.sockets()[..] else { panic!("a socket without a run is young enough to stay") };
     let old = TimeSpec::new(1_000_000, 0);
     utimensat(nix::fcntl::AT_FDCWD, socket, &old, &old, UtimensatFlags::NoFollowSymlink).unwrap();
@@ -302,7 +302,7 @@ fn a_signal_ends_watching_and_the_terminal_is_given_back() {
     let runtime = Runtime::new();
     for (key, signal) in [(Some("\u{3}"), libc::SIGINT), (None, libc::SIGTERM), (None, libc::SIGHUP)] {
         let mut watch = runtime.ctl(&["watch"]).variable("TERM", "xterm").in_terminal();
-        watch.wait_for("no run is going on");
+        watch.wait_for("no run is in progress");
         match key {
             Some(key) => watch.enter(key),
             None => watch.signal(signal),

@@ -93,9 +93,9 @@ fn what_says_too_much_is_listed_and_what_says_nothing_has_ended() {
     let runtime = Runtime::new();
     runtime.talker("aaaa", vec![b'x'; 2 << 20]);
     runtime.talker("bbbb", Vec::new());
-    assert!(runtime.row("aaaa").ends_with("it says more than 1048576 bytes in a line"));
+    assert!(runtime.row("aaaa").ends_with("it sent a line of more than 1048576 bytes"));
     assert_eq!(runtime.told(&["list"]).lines().count(), 2);
-    fails(&runtime.ctl(&["watch", "aaaa"]).output(), 1, "it says more than");
+    fails(&runtime.ctl(&["watch", "aaaa"]).output(), 1, "it sent a line of more than");
     assert!(runtime.ctl(&["watch", "bbbb"]).output().status.success());
 }
 
@@ -113,7 +113,7 @@ fn what_a_run_says_reaches_the_terminal_only_as_escapes() {
             assert_eq!(line["message"], "a\u{202e}b\u{9b}31m\u{7f}", "{arguments:?}");
         }
     }
-    fails(&runtime.ctl(&["stop", "bbbb", "--json"]).output(), 1, "no JSON");
+    fails(&runtime.ctl(&["stop", "bbbb", "--json"]).output(), 1, "not JSON");
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn what_is_no_run_keeps_nobody_from_the_runs() {
     fs::write(runtime.folder().join(format!("{long}.sock")), "").unwrap();
     assert!(runtime.told(&["list"]).contains(&id));
     assert!(runtime.told(&["status"]).contains(&id));
-    for (name, why) in [("loop", "loop.sock: "), (long.as_str(), "the name of the socket has")] {
+    for (name, why) in [("loop", "loop.sock: "), (long.as_str(), "the socket path has")] {
         for verb in ["status", "stop", "watch"] {
             fails(&runtime.ctl(&[verb, name]).output(), 1, why);
         }
@@ -181,7 +181,7 @@ fn a_file_that_is_no_socket_is_not_removed() {
     fs::write(&file, "mine").unwrap();
     let old = TimeSpec::new(1_000_000, 0);
     utimensat(nix::fcntl::AT_FDCWD, &file, &old, &old, UtimensatFlags::NoFollowSymlink).unwrap();
-    assert_eq!(runtime.told(&["list"]), "no run is going on\n");
+    assert_eq!(runtime.told(&["list"]), "no run is in progress\n");
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 
@@ -259,7 +259,7 @@ fn suspended_watching_ends_with_its_terminal() {
     }
     let runtime = Runtime::new();
     for signal in [libc::SIGHUP, libc::SIGTERM] {
-        let (mut shell, pid) = watched_from_shell(&runtime, "", |text| text.contains("no run is going on"));
+        let (mut shell, pid) = watched_from_shell(&runtime, "", |text| text.contains("no run is in progress"));
         suspend(&mut shell, pid);
         match signal {
             libc::SIGHUP => drop(shell.hang_up()),
@@ -273,11 +273,11 @@ fn suspended_watching_ends_with_its_terminal() {
 fn watching_is_not_suspended_where_nobody_could_continue_it() {
     let runtime = Runtime::new();
     let mut watch = runtime.ctl(&["watch"]).variable("TERM", "xterm").in_terminal();
-    watch.wait_for("no run is going on");
+    watch.wait_for("no run is in progress");
     watch.enter("\u{1a}").signal(libc::SIGTSTP);
     // It goes on to draw, and to hear.
     let before = watch.text().len();
-    watch.until("another picture", |watch| watch.text()[before..].contains("no run is going on"));
+    watch.until("another picture", |watch| watch.text()[before..].contains("no run is in progress"));
     watch.enter("q");
     assert!(watch.finish().1.success());
 }

@@ -24,7 +24,7 @@ fn a_command_killed_by_a_signal_is_a_death_by_that_signal() {
 
 #[test]
 fn a_command_that_does_not_exist_is_127_and_one_that_cannot_run_is_126() {
-    let in_quotes = ("no-such command", 127, "write sh -c 'no-such command'");
+    let in_quotes = ("no-such command", 127, "use sh -c 'no-such command'");
     for (command, code, says) in [("no-such-command", 127, "no-such-command"), in_quotes, ("/", 126, "'/'")] {
         let output = Run::new(&[], &[command]).output();
         assert_eq!(output.status.code(), Some(code));

@@ -170,8 +170,8 @@ fn a_named_pipe_that_nobody_reads_holds_nobody_up_and_that_is_said_once() {
     let folder = tempfile::tempdir().unwrap();
     named_pipe(folder.path());
     for (options, words) in [
-        (&["--events", "pipe"] as &[&str], "nobody was there to read the last events"),
-        (&["--record", "pipe"], "nobody was there to read the end of the recording"),
+        (&["--events", "pipe"] as &[&str], "the last events were not read"),
+        (&["--record", "pipe"], "the end of the recording was not read"),
     ] {
         let output = Run::sh(options, "echo done; exit 3").folder(folder.path()).output();
         assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), b"done\n".as_slice()));

@@ -37,7 +37,7 @@ fn it_says_which_guard_speaks() {
     let options = ["--heartbeat", "1s", "--idle", "2s", "--max-idle", "6s", "--guard", "cmd:true"];
     let output = Run::sh(&options, "exec sleep 300").output();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("(cmd:true guard: 'true' says so)"), "{said}");
+    assert!(said.contains("(cmd:true guard: 'true' succeeded)"), "{said}");
 }
 
 #[test]

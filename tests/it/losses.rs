@@ -83,7 +83,7 @@ fn a_history_on_a_full_disk_keeps_whole_lines() {
     assert_eq!(is_undisturbed(&one(&limit, ""), "full"), "");
     assert_eq!(fs::read(&file).unwrap(), before);
     let said = is_undisturbed(&one(&limit, "-v"), "full and verbose");
-    assert_eq!(said.matches("no line in the history").count(), 1, "{said}");
+    assert_eq!(said.matches("cannot write the history").count(), 1, "{said}");
 }
 
 /// Runs it as somebody who may not write here: root may write everywhere.
@@ -124,7 +124,7 @@ fn a_folder_and_a_file_that_are_read_only() {
     for (options, lines) in [(&[] as &[&str], 0), (&["-v"], 1)] {
         let run = Run::sh(options, SCRIPT).variable("XDG_STATE_HOME", folder.path());
         let said = is_undisturbed(&as_nobody(&run, folder.path()).unwrap(), "history");
-        assert_eq!(said.matches("no line in the history").count(), lines, "{said}");
+        assert_eq!(said.matches("cannot write the history").count(), lines, "{said}");
     }
     assert_eq!(fs::read_to_string(folder.path().join("there")).unwrap(), "precious");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
@@ -147,7 +147,7 @@ fn a_recording_that_another_run_is_writing_is_left_to_it() {
     let output = Run::sh(&[], script).variable("IDLEWATCH_RECORD", "run.cast").folder(folder.path()).output();
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(3), &b"one\ntwo\nthree\n"[..]));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("no recording: run.cast: another run is writing it"), "{said}");
+    assert!(said.contains("cannot write the recording: run.cast: another run is writing to it"), "{said}");
     let recording = fs::read_to_string(folder.path().join("run.cast")).unwrap();
     assert!(recording.contains("three") && !recording.contains('\0'), "{recording}");
     let again = Run::sh(&["--record", "run.cast"], "echo four").folder(folder.path()).output();

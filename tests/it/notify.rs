@@ -132,5 +132,5 @@ fn between_two_starts_the_manager_hears_that_all_is_well() {
     until("the end", || !manager.hears("nothing") && child.try_wait().unwrap().is_some());
     assert_eq!((manager.count("READY=1"), manager.count("STOPPING=1")), (1, 1));
     assert!(manager.count("WATCHDOG=1") >= 10, "{:?}", manager.heard);
-    assert!(manager.hears("STATUS=to be started again"));
+    assert!(manager.hears("STATUS=relaunching"));
 }

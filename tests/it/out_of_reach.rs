@@ -87,7 +87,7 @@ fn a_command_that_nothing_ends_is_named_and_left() {
         let (text, status) = run.finish_bytes();
         let text = String::from_utf8_lossy(&text);
         assert_eq!(status.code(), Some(124), "{text}");
-        assert!(text.contains(&format!("could not be killed and still there: {pid} (sleep)")), "{text}");
+        assert!(text.contains(&format!("could not be killed and still running: {pid} (sleep)")), "{text}");
         // Nobody knows how it will end, so nobody says so.
         assert!(text.contains(r#""reason":"timeout","childStatus":null,"childSignal":null"#), "{text}");
         let recorded = fs::read_to_string(&recording).unwrap();
@@ -130,7 +130,7 @@ fn a_program_that_is_neither_shown_nor_to_be_signalled_is_named() {
     }
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(124), "{said}");
-    let (_, named) = said.split_once("still there: ").expect(&said);
+    let (_, named) = said.split_once("still running: ").expect(&said);
     let (pid, name) = named.trim_end().lines().next().unwrap().split_once(' ').unwrap();
     let _left = Leftover(pid.parse().unwrap());
     assert_eq!(name, "(hidden)");

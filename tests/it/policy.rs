@@ -310,14 +310,14 @@ fn a_shell_command_knows_the_run_and_one_that_cannot_be_run_is_told() {
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(read("told"), format!("{} stalled\n", read("pid").trim()));
     let said = stderr(&output);
-    assert!(said.contains("'no-such-program' ended with 127: not found"), "{said}");
+    assert!(said.contains("'no-such-program' exited with 127: not found"), "{said}");
     assert!(output.stdout.is_empty() && !said.contains("noise"), "{said}");
 }
 
 #[test]
 fn a_warning_says_that_it_is_one_and_what_limit_has_passed() {
     for (options, script, words) in [
-        (&["--idle", "1s"] as &[&str], "sleep 300", "nothing printed since the start 1s ago (limit 1s)"),
+        (&["--idle", "1s"] as &[&str], "sleep 300", "nothing printed since it started 1s ago (limit 1s)"),
         (&["--idle", "1s"], "echo here; sleep 300", "screen unchanged for 1s (limit 1s)"),
         (&["--timeout", "1s", "--warn", "100"], "sleep 300", "running for 1s (limit 1s)"),
         (&["--idle", "3s"], "printf 'Name? '; read name </dev/tty", "unchanged for 3s (limit 3s)"),

@@ -100,7 +100,7 @@ fn what_a_program_printed_stays_text_in_every_form() {
     for name in ["r.html", "r.md", "r.json"] {
         let output = Run::sh(&options(&["--report", name]), script).folder(folder.path()).output();
         assert_eq!(output.status.code(), Some(121), "{}", said(&output));
-        assert!(said(&output).contains(&format!("the report is in {name}")), "{}", said(&output));
+        assert!(said(&output).contains(&format!("report written to {name}")), "{}", said(&output));
         let path = folder.path().join(name);
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o600);
         let text = fs::read_to_string(&path).unwrap();
@@ -207,13 +207,13 @@ fn a_report_that_cannot_be_written_is_said_at_both_ends_and_changes_nothing() {
         let said = said(&output);
         let (before, after) = said.split_once('\n').unwrap_or_default();
         assert!(before.contains("the report cannot be written") && before.contains(path), "{path}: {said}");
-        assert!(after.contains("no report") && after.lines().count() == 1, "{path}: {said}");
+        assert!(after.contains("cannot write the report") && after.lines().count() == 1, "{path}: {said}");
     }
     // No file may grow: the disk might as well be full.
     let script = "ulimit -f 0; exec $IW --report-always --report r.md -- sh -c 'exit 3'";
     let output = Run::script("sh", script).folder(folder.path()).output();
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    assert_eq!(said(&output).matches("no report").count(), 1, "{}", said(&output));
+    assert_eq!(said(&output).matches("cannot write the report").count(), 1, "{}", said(&output));
     assert_eq!(names(folder.path()), ["folder.md"], "nothing is left behind");
     let quiet = Run::sh(&["-q", "--report-always", "--report", "/nowhere/r.md"], "exit 3").output();
     assert_eq!((quiet.status.code(), said(&quiet).as_str()), (Some(3), ""));

@@ -67,7 +67,7 @@ fn a_monitor_that_was_killed_is_said_to_be_why() {
         let (text, status) = run.finish_bytes();
         assert_eq!(status.code(), Some(125));
         let text = String::from_utf8_lossy(&text);
-        assert!(!run.has_terminal() || text.contains("killed the process that idlewatch minds"), "{text}");
+        assert!(!run.has_terminal() || text.contains("the monitor process was killed from outside"), "{text}");
         until("the end of the command", || state(command).is_none());
     }
 }

@@ -14,7 +14,7 @@ fn a_loop_is_warned_of_and_then_called_one() {
     assert_eq!(watched.states(), [(120, State::Looping)]);
     let evidence = watched.evidence();
     assert!(
-        evidence.contains("lines like '12:00:") && evidence.contains("connection refused' came 120 times"),
+        evidence.contains("lines like '12:00:") && evidence.contains("connection refused' seen 120 times"),
         "{evidence}"
     );
 }

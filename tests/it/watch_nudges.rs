@@ -234,7 +234,7 @@ fn what_a_person_types_behind_a_nudge_is_theirs_to_submit() {
     watched.prints("hello\r\n> ").passes(seconds(60)).prints("go on").types("wait").prints("wait").passes(seconds(30));
     assert_eq!(watched.typed, [(seconds(60), b"go on".to_vec())]);
     let failed =
-        |event: &Event| matches!(event, Event::Nudged { failed: Some(why), .. } if why.contains("begun to type"));
+        |event: &Event| matches!(event, Event::Nudged { failed: Some(why), .. } if why.contains("typed there already"));
     assert!(watched.events.iter().any(|(_, event)| failed(event)), "{:?}", watched.events);
 }
 

@@ -429,7 +429,7 @@ fn a_nudge_that_is_asked_for_is_refused_by_a_menu_and_while_somebody_types() {
     let mut watched = Watched::new();
     watched.prints("> ").types("hal").passes(seconds(1));
     watched.observes(&Observation::Told(Order::Nudge("go on".to_owned()))).passes(seconds(1));
-    assert_eq!((nudged(&watched).as_str(), watched.typed.len()), ("somebody is typing", 0));
+    assert_eq!((nudged(&watched).as_str(), watched.typed.len()), ("someone is typing", 0));
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn what_is_being_ended_or_has_ended_takes_no_orders() {
     let mut watched = Watched::new();
     watched.prints("a\r\n").observes(&Observation::Told(Order::Stop));
     let why = watched.watcher.refusal(&Order::Extend(seconds(60))).unwrap();
-    assert!(why.contains("being ended already"), "{why}");
+    assert!(why.contains("already being ended"), "{why}");
     watched.observes(&Observation::Told(Order::Complete)).passes(seconds(1));
     assert_eq!(watched.watcher.ending_reason(), Some(Reason::Stopped));
     watched.observes(&Observation::Exited);

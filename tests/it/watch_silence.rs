@@ -31,7 +31,7 @@ fn a_command_that_prints_nothing_at_all_is_caught_by_its_own_limit() {
     let mut watched = Watched::with(|policy| policy.first_output = Some(seconds(10)));
     watched.passes(seconds(10));
     assert_eq!(watched.states(), [(6, State::Quiet), (10, State::Stalled)]);
-    assert!(watched.evidence().contains("nothing printed since the start"), "{}", watched.evidence());
+    assert!(watched.evidence().contains("nothing printed since it started"), "{}", watched.evidence());
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_blocked_read_is_waiting_and_is_not_ended_where_a_person_is() {
     watched.prints("working on it\r\n").passes(seconds(600));
     assert_eq!(watched.states(), [(3, State::Waiting)]);
     assert_eq!(watched.signals, []);
-    assert!(watched.evidence().contains("blocked in a read"), "{}", watched.evidence());
+    assert!(watched.evidence().contains("blocked reading"), "{}", watched.evidence());
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_command_that_is_held_up_by_its_reader_is_not_silent() {
     assert_eq!(watched.signals, [], "nobody is there: the ceiling counts");
     watched.passes(seconds(2));
     assert_eq!(watched.signals[0].1, Signal::TERM);
-    assert!(watched.evidence().contains("nobody takes what it prints"), "{}", watched.evidence());
+    assert!(watched.evidence().contains("its output is not being read"), "{}", watched.evidence());
 }
 
 #[test]

@@ -304,8 +304,8 @@ impl Subject<'_> {
         match self {
             Self::All { found, .. } => {
                 let going_on = match found.as_ref().map(Vec::len) {
-                    None => "all runs are asked".to_owned(),
-                    Some(0) => "no run is going on".to_owned(),
+                    None => "asking all runs".to_owned(),
+                    Some(0) => "no run is in progress".to_owned(),
                     Some(1) => "1 run".to_owned(),
                     Some(several) => format!("{several} runs"),
                 };

@@ -1,4 +1,4 @@
-//! `idlewatch ctl`: the runs that are going on, asked and steered.
+//! `idlewatch ctl`: runs in progress, queried and controlled.
 
 mod follow;
 mod live;
@@ -42,9 +42,9 @@ pub fn run(cli: CtlCli) -> Result<Status, Error> {
         CtlVerb::Status { run } => status(&folders, run.as_deref(), json),
         CtlVerb::Watch { run } => watch(&folders, run.as_deref(), json),
         CtlVerb::Extend { run, by } => order(&folders, run.as_deref(), &Request::Extend(by), json),
-        CtlVerb::Nudge { run: None, text } if is_a_run(&folders, &text) => Err(Error::usage(format!(
-            "no text to type: '{text}' is a run; write it like: idlewatch ctl nudge {text} 'go on'"
-        ))),
+        CtlVerb::Nudge { run: None, text } if is_a_run(&folders, &text) => {
+            Err(Error::usage(format!("no text given: '{text}' is a run; write: idlewatch ctl nudge {text} 'go on'")))
+        }
         CtlVerb::Nudge { run, text } => order(&folders, run.as_deref(), &Request::Nudge(text), json),
         CtlVerb::Stop { run } => order(&folders, run.as_deref(), &Request::Stop, json),
         CtlVerb::Complete { run } => order(&folders, run.as_deref(), &Request::Complete, json),
@@ -60,7 +60,7 @@ fn list(folders: &[PathBuf], json: bool) -> Result<Status, Error> {
         return print(&lines);
     }
     if found.is_empty() {
-        return print("no run is going on\n");
+        return print("no run is in progress\n");
     }
     let terminal = io::stdout().is_terminal();
     let width = terminal.then(width).flatten();
@@ -168,7 +168,7 @@ fn order(folders: &[PathBuf], name: Option<&str>, request: &Request, json: bool)
         };
         if left.is_zero() {
             return Err(Error::refused(format!(
-                "run {} does not answer; perhaps it is stopped, and does it when it goes on",
+                "run {} does not answer; if it is stopped, it will act once continued",
                 plain(run)
             )));
         }
@@ -194,8 +194,8 @@ fn done(request: &Request) -> Option<String> {
     Some(match request {
         Request::Stop => "is being ended".to_owned(),
         Request::Complete => "is being ended as a success".to_owned(),
-        Request::Extend(by) => format!("is left alone for {}", span(*by)),
-        Request::Nudge(_) => "has taken the text".to_owned(),
+        Request::Extend(by) => format!("will be left alone for {}", span(*by)),
+        Request::Nudge(_) => "has accepted the text".to_owned(),
         _ => return None,
     })
 }
@@ -205,7 +205,7 @@ fn answered(run: &str, line: &str, json: bool, done: Option<String>) -> Result<S
     let text = |key: &str| answer[key].as_str().unwrap_or_default();
     let refused = text("type") == "error";
     if json {
-        let line = relayed(line).ok_or_else(|| unheard(run, "what it says is no JSON"))?;
+        let line = relayed(line).ok_or_else(|| unheard(run, "its answer is not JSON"))?;
         print(&format!("{line}\n"))?;
         return Ok(Status::Code(u8::from(refused)));
     }

@@ -12,14 +12,14 @@ const MOST: usize = 8;
 pub fn find(name: Option<&str>, all: &[Found]) -> Result<usize, String> {
     let Some(name) = name else {
         return match all {
-            [] => Err("no run is going on".to_owned()),
+            [] => Err("no run is in progress".to_owned()),
             [_] => Ok(0),
-            several => Err(format!("several runs are going on; name one of {}", candidates(several.iter()))),
+            several => Err(format!("several runs are in progress; name one of {}", candidates(several.iter()))),
         };
     };
     if name == "last" {
         let newest = all.iter().enumerate().rfind(|(_, found)| found.answer.is_some());
-        return newest.map(|(index, _)| index).ok_or_else(|| "no run is going on".to_owned());
+        return newest.map(|(index, _)| index).ok_or_else(|| "no run is in progress".to_owned());
     }
     let is_pid = |found: &Found| {
         let own = found.answer.as_ref().map(|told| told.stats.pid);
@@ -35,10 +35,10 @@ pub fn find(name: Option<&str>, all: &[Found]) -> Result<usize, String> {
         Some([one]) => Ok(*one),
         Some(several) => {
             let named = candidates(several.iter().map(|index| &all[*index]));
-            Err(format!("'{}' may be any of {named}", visible(name)))
+            Err(format!("'{}' is ambiguous; name one of {named}", visible(name)))
         }
-        None if all.is_empty() => Err(format!("no run is called '{}'; none is going on", visible(name))),
-        None => Err(format!("no run is called '{}'; there are {}", visible(name), candidates(all.iter()))),
+        None if all.is_empty() => Err(format!("no run '{}': no run is in progress", visible(name))),
+        None => Err(format!("no run '{}'; name one of {}", visible(name), candidates(all.iter()))),
     }
 }
 
@@ -104,9 +104,9 @@ mod tests {
         let why = find(Some("12"), &all).unwrap_err();
         assert!(why.contains("12ab34cd (make)") && why.contains("12ff0000 (make)"), "{why}");
         assert!(find(None, &all).unwrap_err().contains("12ff0000"));
-        assert!(find(Some("x"), &all).unwrap_err().contains("no run is called 'x'"));
+        assert!(find(Some("x"), &all).unwrap_err().contains("no run 'x'"));
         assert!(find(Some(""), &all).is_err());
-        assert_eq!(find(None, &[]), Err("no run is going on".to_owned()));
-        assert_eq!(find(Some("last"), &[]), Err("no run is going on".to_owned()));
+        assert_eq!(find(None, &[]), Err("no run is in progress".to_owned()));
+        assert_eq!(find(Some("last"), &[]), Err("no run is in progress".to_owned()));
     }
 }

@@ -34,7 +34,7 @@ pub fn page(found: &Found, width: Option<usize>, colours: bool) -> Vec<String> {
     );
     lines.extend([
         line("command", &command(found)),
-        line("folder", &plain(&stats.cwd)),
+        line("directory", &plain(&stats.cwd)),
         line("process", &format!("{} (idlewatch {})", stats.pid, stats.idlewatch_pid)),
         line("started", &plain(&stats.started)),
         painted("state", &state(found)),

@@ -44,13 +44,13 @@ pub fn render(report: &PostMortem) -> String {
     header(&mut page, report);
     section(&mut page, "Timeline", &timeline::render(report));
     section(&mut page, "What was tried", &tried(report));
-    section(&mut page, "How to go on", &resume(report));
+    section(&mut page, "How to resume", &resume(report));
     if let Some(tasks) = &report.tasks {
         section(&mut page, "Tasks", &tasks_of(tasks));
     }
     section(&mut page, "Last screen", &screen(report));
     if !report.scene.picture.above.is_empty() {
-        section(&mut page, "Lines above it", &above(report));
+        section(&mut page, "Lines above", &above(report));
     }
     section(&mut page, "Processes", &processes(report));
     section(&mut page, "Events", &events(report));
@@ -114,7 +114,7 @@ fn resume(report: &PostMortem) -> String {
             escape(&resume.command),
             escape(&resume.source)
         ),
-        None => "<p>Start it again; no way to resume is known for this command.</p>\n".to_owned(),
+        None => "<p>No way to resume this command is known; start it again.</p>\n".to_owned(),
     }
 }
 
@@ -126,7 +126,7 @@ fn tasks_of(tasks: &Result<Tasks, String>) -> String {
     let mut html = format!("<p class=\"note\">{}</p>\n<ul class=\"tasks\">\n", tasks.summary());
     for (list, class, word) in [
         (&tasks.done, "done", "done"),
-        (&tasks.current, "current", "at work on"),
+        (&tasks.current, "current", "in progress"),
         (&tasks.remaining, "remaining", "left"),
     ] {
         for task in list {
@@ -144,7 +144,7 @@ fn screen(report: &PostMortem) -> String {
     }
     let note = escape(&note);
     if scene.picture.rows.is_empty() {
-        return format!("<p class=\"note\">{note}</p>\n<p>It was blank.</p>\n");
+        return format!("<p class=\"note\">{note}</p>\n<p>Blank.</p>\n");
     }
     let label = "aria-label=\"Last screen\"";
     format!(
@@ -158,7 +158,7 @@ fn above(report: &PostMortem) -> String {
     let lines: Vec<String> = report.scene.picture.above.iter().map(|line| escape(line)).collect();
     let label = "aria-label=\"Lines above the last screen\"";
     format!(
-        "<p class=\"note\">The last that scrolled off, the newest at the bottom</p>\n\
+        "<p class=\"note\">The last lines that scrolled off, newest at the bottom</p>\n\
          <pre class=\"screen tall\" style=\"--cols:{}\" tabindex=\"0\" role=\"region\" {label}>{}\n</pre>\n",
         report.scene.picture.cols.max(1),
         lines.join("\n")
@@ -166,12 +166,12 @@ fn above(report: &PostMortem) -> String {
 }
 
 fn processes(report: &PostMortem) -> String {
-    let Some(processes) = &report.scene.processes else { return "<p>They could not be seen.</p>\n".to_owned() };
+    let Some(processes) = &report.scene.processes else { return "<p>Not visible.</p>\n".to_owned() };
     if processes.is_empty() {
-        return "<p>None was left.</p>\n".to_owned();
+        return "<p>None left.</p>\n".to_owned();
     }
     let rows = as_tree(processes).into_iter().map(|(depth, process)| {
-        let share = process.share.map_or_else(String::new, |share| format!("{share} % · "));
+        let share = process.share.map_or_else(String::new, |share| format!("{share}% · "));
         [
             ("", "tree", branch(depth, process)),
             ("", "most", escape(&process.activity())),
@@ -183,7 +183,7 @@ fn processes(report: &PostMortem) -> String {
     });
     let mut note = format!("As they were at {}", clock(report.scene.elapsed));
     if report.scene.left_out > 0 {
-        let _ = write!(note, "; {} more were not looked at", report.scene.left_out);
+        let _ = write!(note, "; {} more were not examined", report.scene.left_out);
     }
     format!("<p class=\"note\">{note}</p>\n{}", table(["Process", "Does", "State", "CPU", "Age", "Pid"], rows))
 }
@@ -205,7 +205,7 @@ fn events(report: &PostMortem) -> String {
     let mut html = String::new();
     let (dropped, _) = report.chronicle.dropped();
     if dropped > 0 {
-        let _ = writeln!(html, "<p class=\"note\">{dropped} events in the middle were not kept.</p>");
+        let _ = writeln!(html, "<p class=\"note\">{dropped} events in between were not kept.</p>");
     }
     html + &table(["At", "Event", "Details"], rows)
 }

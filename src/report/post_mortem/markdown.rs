@@ -33,7 +33,7 @@ fn why(text: &mut String, report: &PostMortem) {
             let at = clock(entry.elapsed);
             let _ = write!(text, "**{state}** at {at} ({}): {}\n\n", day(entry.when), words(evidence));
         }
-        None => text.push_str("Nothing was found wrong with it.\n\n"),
+        None => text.push_str("No trouble was found.\n\n"),
     }
 }
 
@@ -65,12 +65,12 @@ fn screen(text: &mut String, report: &PostMortem) {
     let _ = write!(text, "## Last screen\n\nAt {}, {}.\n\n", clock(scene.elapsed), scene.taken.words());
     let rows = scene.picture.text();
     if rows.is_empty() {
-        text.push_str("It was blank.\n\n");
+        text.push_str("Blank.\n\n");
     } else {
         fenced(text, &rows);
     }
     if !scene.picture.above.is_empty() {
-        text.push_str("## Lines above it\n\n");
+        text.push_str("## Lines above\n\n");
         fenced(text, &scene.picture.above);
     }
 }
@@ -78,16 +78,16 @@ fn screen(text: &mut String, report: &PostMortem) {
 fn processes(text: &mut String, report: &PostMortem) {
     text.push_str("## Processes\n\n");
     let Some(processes) = &report.scene.processes else {
-        text.push_str("They could not be seen.\n\n");
+        text.push_str("Not visible.\n\n");
         return;
     };
     if processes.is_empty() {
-        text.push_str("None was left.\n\n");
+        text.push_str("None left.\n\n");
         return;
     }
     let rows = as_tree(processes).into_iter().map(|(depth, process)| {
         let indent = "· ".repeat(depth);
-        let share = process.share.map_or_else(|| "?".to_owned(), |share| format!("{share} %"));
+        let share = process.share.map_or_else(|| "?".to_owned(), |share| format!("{share}%"));
         [
             process.pid.to_string(),
             process.parent.to_string(),
@@ -100,7 +100,7 @@ fn processes(text: &mut String, report: &PostMortem) {
     });
     table(text, ["pid", "parent", "command", "what it does", "state", "CPU", "age"], rows);
     if report.scene.left_out > 0 {
-        let _ = write!(text, "{} more were not looked at.\n\n", report.scene.left_out);
+        let _ = write!(text, "{} more were not examined.\n\n", report.scene.left_out);
     }
 }
 
@@ -124,13 +124,13 @@ fn tasks(text: &mut String, report: &PostMortem) {
 }
 
 fn resume(text: &mut String, report: &PostMortem) {
-    text.push_str("## How to go on\n\n");
+    text.push_str("## How to resume\n\n");
     match &report.resume {
         Some(resume) => {
             fenced(text, std::slice::from_ref(&resume.command));
             let _ = write!(text, "({})\n\n", words(&resume.source));
         }
-        None => text.push_str("Start it again; no way to resume is known for this command.\n\n"),
+        None => text.push_str("No way to resume this command is known; start it again.\n\n"),
     }
 }
 
@@ -138,7 +138,7 @@ fn events(text: &mut String, report: &PostMortem) {
     text.push_str("## Events\n\n");
     let (dropped, _) = report.chronicle.dropped();
     if dropped > 0 {
-        let _ = write!(text, "{dropped} events in the middle were not kept.\n\n");
+        let _ = write!(text, "{dropped} events in between were not kept.\n\n");
     }
     let rows = report
         .events()

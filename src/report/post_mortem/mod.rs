@@ -63,7 +63,7 @@ pub struct PostMortem {
     pub scene: Scene,
     /// The command's own list of tasks, or why it could not be read; none: nobody asked.
     pub tasks: Option<Result<Tasks, String>>,
-    /// How to go on; none: nobody knows.
+    /// How to resume; none: nobody knows.
     pub resume: Option<Resume>,
     /// The policy that was in force: options and values.
     pub policy: Vec<(&'static str, String)>,
@@ -95,7 +95,7 @@ impl End {
         match (self.code, self.reason, self.child_signal) {
             (Some(code), Some(reason), _) => format!("{code} ({reason})"),
             (Some(code), None, _) => format!("{code}, the command's own"),
-            (None, _, Some(signal)) => format!("none: idlewatch dies of {signal}, as the command did"),
+            (None, _, Some(signal)) => format!("none: idlewatch died of {signal}, as the command did"),
             (None, _, None) => "none".to_owned(),
         }
     }
@@ -105,12 +105,12 @@ impl End {
         match (self.child_code, self.child_signal) {
             (Some(code), _) => format!("exited with {code}"),
             (None, Some(signal)) => format!("ended by {signal}"),
-            (None, None) => "not known".to_owned(),
+            (None, None) => "unknown".to_owned(),
         }
     }
 }
 
-/// What could be seen when the verdict fell, or where there was none at the end.
+/// What could be seen at the verdict, or where there was none at the end.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
     /// When, in time since the beginning.
@@ -149,14 +149,14 @@ impl Occasion {
 
     const fn words(self) -> &'static str {
         match self {
-            Self::Verdict => "when the verdict fell",
+            Self::Verdict => "at the verdict",
             Self::Signal => "before the first signal",
             Self::End => "at the end",
         }
     }
 }
 
-/// How to go on.
+/// How to resume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resume {
     /// With this command.
@@ -213,15 +213,15 @@ impl PostMortem {
             ("Ended", day(self.ended)),
         ];
         if self.chronicle.launches() > 1 {
-            let limit = if self.end.gave_up { ", and no more: the limit is reached" } else { "" };
+            let limit = if self.end.gave_up { ", the limit" } else { "" };
             let times = match self.chronicle.launches() - 1 {
                 1 => "once".to_owned(),
                 times => format!("{times} times"),
             };
-            facts.push(("Started again", format!("{times}{limit}")));
+            facts.push(("Relaunched", format!("{times}{limit}")));
         }
         if let Some(folder) = &self.folder {
-            facts.push(("Folder", folder.clone()));
+            facts.push(("Directory", folder.clone()));
         }
         facts
     }
@@ -262,7 +262,7 @@ impl PostMortem {
             }
         }
         for tried in all.iter_mut().filter(|tried| tried.times > 1) {
-            tried.words = format!("{} times, the last: {}", tried.times, tried.words);
+            tried.words = format!("{} times, last: {}", tried.times, tried.words);
         }
         all
     }
@@ -302,7 +302,7 @@ fn result<'c>(tried: &Entry, after: impl Iterator<Item = &'c Entry>) -> String {
             }
             Event::Started { .. } => return "it was started".to_owned(),
             Event::StateChanged { to: State::Active, .. } if went_on.is_none() => {
-                went_on = Some(format!("it went on after {length}"));
+                went_on = Some(format!("it resumed after {length}"));
             }
             _ => {}
         }

@@ -23,7 +23,7 @@ const MARKS: [(&str, &str); 5] = [
     ("nudge", "nudge"),
     ("signal", "signal"),
     ("shell", "shell command"),
-    ("launch", "started again"),
+    ("launch", "relaunched"),
 ];
 
 /// The drawing with its legend.

@@ -1,4 +1,4 @@
-# The runs that are going on.
+# The runs in progress.
 _idlewatch_runs() {
     local -a runs=(last ${(f)"$(_call_program runs idlewatch ctl list --ids 2>/dev/null)"})
     _describe -t runs 'run' runs
@@ -21,7 +21,7 @@ _idlewatch() {
     local ret=1
     if (( CURRENT == 2 )) && [[ $PREFIX != -* ]]; then
         local -a verbs=(
-            'ctl:Ask and steer the runs that are going on'
+            'ctl:Query and control runs in progress'
             'replay:Show what would have happened in a recorded session'
         )
         _describe -t verbs 'verb' verbs && ret=0
