@@ -92,9 +92,9 @@ pub fn ctl_sections() -> String {
     ]);
     let status = items(&[
         ("0", "Success."),
-        ("1", "There is no such run, or it refused or did not answer; or the output could not be written."),
+        ("1", "There is no such run, or it refused or did not answer."),
         ("2", "The arguments are wrong, or there is no directory for the history."),
-        ("125", "The history could not be read or printed."),
+        ("125", "The history could not be read, or the answer could not be printed."),
     ]);
     let files = items(&[
         ("$XDG_RUNTIME_DIR/idlewatch/RUN.sock", "The socket of a run."),

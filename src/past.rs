@@ -1,14 +1,14 @@
 //! `idlewatch ctl history`: the runs of the past.
 #![forbid(unsafe_code)]
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::time::SystemTime;
 
 use crate::cli::HistoryArgs;
 use crate::error::Error;
 use crate::report::history::{self, PastRun};
 use crate::report::history_table::{Look, table};
-use crate::report::say;
+use crate::report::{answer, say};
 
 /// How long a command may be where a person reads it.
 const LONGEST: usize = 60;
@@ -30,12 +30,7 @@ pub fn run(cli: &HistoryArgs, json: bool, now: SystemTime) -> Result<(), Error> 
     } else {
         table(&runs, now, Look { unicode: is_unicode(), longest: io::stdout().is_terminal().then_some(LONGEST) })
     };
-    match io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush()) {
-        // Whoever reads has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Error::internal(format!("cannot print the history: {error}"))),
-        Ok(()) => Ok(()),
-    }
+    answer("the history", &text)
 }
 
 fn chosen(all: Vec<PastRun>, cli: &HistoryArgs, now: SystemTime) -> Vec<PastRun> {

@@ -13,7 +13,7 @@ use crate::detection;
 use crate::error::Error;
 use crate::exit::Reason;
 use crate::layers;
-use crate::report::{JsonLines, Timeline};
+use crate::report::{JsonLines, Timeline, taken};
 use crate::signal::Signal;
 use crate::watch::{Action, Event, Guard, Look, Moment, Observation, Order, Policy, Profile, Stream, Watcher};
 
@@ -44,9 +44,7 @@ pub fn run(typed: Typed<ReplayCli>) -> Result<(), Error> {
     let end = Moment::after_start(replay.end);
     match played.and_then(|()| output.finish(end).map_err(Stop::from)) {
         Err(Stop::Fault(fault)) => Err(faulty(fault)),
-        // Whoever reads has seen enough.
-        Err(Stop::Unwritten(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(Stop::Unwritten(error)) => Err(Error::internal(format!("cannot write the events: {error}"))),
+        Err(Stop::Unwritten(error)) => taken("what was found", Err(error)),
         Ok(()) => Ok(()),
     }
 }

@@ -2,17 +2,22 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
+use std::process::exit;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::Error;
+use crate::report::taken;
 
 /// The error as one line. Help and the version are no errors: they are printed, and the process ends.
 pub(super) fn refusal(error: &clap::Error) -> Error {
-    if !error.use_stderr() {
-        error.exit();
+    if error.use_stderr() {
+        return Error::usage(words(error));
     }
-    Error::usage(words(error))
+    match taken("the help", error.print()) {
+        Ok(()) => exit(0),
+        Err(error) => error,
+    }
 }
 
 /// Why a single value was refused, without the name of its option.

@@ -1,24 +1,17 @@
 //! `--print-config`: what is in force, as a configuration file, with the place each value comes from.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
 
 use super::{Origin, Resolved};
 use crate::cli::{Kind, Known, RunCli, known};
 use crate::config::Config;
 use crate::error::Error;
-use crate::report::is_hidden;
+use crate::report::{answer, is_hidden};
 use crate::watch::{Ladders, Step, format_ladder};
 
 /// Prints it on standard output.
 pub fn print(resolved: &Resolved<RunCli>, config: &Config) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text(resolved, config).as_bytes()).and_then(|()| out.flush()) {
-        // Whoever reads has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Error::internal(format!("cannot print the configuration: {error}"))),
-        Ok(()) => Ok(()),
-    }
+    answer("the configuration", &text(resolved, config))
 }
 
 fn text(resolved: &Resolved<RunCli>, config: &Config) -> String {

@@ -1,6 +1,7 @@
 //! What is told to others about a run: events as JSON lines and as words, the post-mortem, the history of runs.
 #![forbid(unsafe_code)]
 
+mod answer;
 mod chronicle;
 pub mod history;
 pub mod history_table;
@@ -17,6 +18,7 @@ mod timeline;
 mod visible;
 mod words;
 
+pub use answer::{answer, taken};
 pub use chronicle::{Band, Chronicle, Entry, Portion, is_wrong};
 pub use json::{JsonLines, VERSION};
 pub use post_mortem::{End, Format, Occasion, PostMortem, Resume, Scene};

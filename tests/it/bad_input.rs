@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::process::Output;
 
-use crate::support::{Run, program};
+use crate::support::{Run, has, program, stderr};
 
 const STARTED: &str = "the command was started";
 
@@ -340,5 +340,25 @@ fn help_and_version_are_no_errors() {
         assert_eq!(output.status.code(), Some(0));
         assert!(String::from_utf8_lossy(&output.stdout).contains(says), "{argument}");
         assert!(output.stderr.is_empty());
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_answer_that_cannot_be_printed_is_an_error_and_a_reader_that_has_seen_enough_is_none() {
+    if !has("bash") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let cast = folder.path().join("a.cast");
+    std::fs::write(&cast, "{\"version\": 2, \"width\": 80, \"height\": 24}\n[1.0, \"o\", \"hello\"]\n").unwrap();
+    for words in ["--help", "--version", "ctl --help", "ctl list", "ctl history", "--print-config", "replay a.cast"] {
+        let words = words.replace("a.cast", &cast.to_string_lossy());
+        let script = format!("$IW -- true; $IW {words} >/dev/full; echo $?; $IW {words} | true");
+        let run = Run::script("bash", &format!("set -o pipefail; {script}; echo $?"));
+        let output = run.variable("XDG_STATE_HOME", folder.path()).output();
+        let (said, codes) = (stderr(&output), String::from_utf8_lossy(&output.stdout).into_owned());
+        assert_eq!(codes, "125\n0\n", "{words}: {said}");
+        assert!(said.contains("idlewatch: cannot print ") && said.contains("No space left"), "{words}: {said}");
     }
 }
