@@ -11,22 +11,24 @@ use crate::signal::Signal;
 pub struct Error {
     message: String,
     code: u8,
+    /// What the code stands for, where that is a way for a run to end.
+    reason: Option<Reason>,
 }
 
 impl Error {
     /// The arguments, the environment or a file say something that cannot be meant. Nothing was started.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: crate::exit::USAGE }
+        Self { message: message.into(), code: crate::exit::USAGE, reason: None }
     }
 
     /// What was asked of a run could not be done: there is no such run, or it refused.
     pub fn refused(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: 1 }
+        Self { message: message.into(), code: 1, reason: None }
     }
 
     /// idlewatch itself failed.
     pub fn internal(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: Reason::Error.code() }
+        Self::because(Reason::Error, message)
     }
 
     /// The same, for a call that said why.
@@ -37,34 +39,37 @@ impl Error {
     /// A signal told us to end before there was a command to pass it on to.
     pub fn told(signal: Signal, message: impl Into<String>) -> Self {
         let code = u8::try_from(128 + signal.number()).unwrap_or(Reason::Error.code());
-        Self { message: message.into(), code }
+        Self { message: message.into(), code, reason: None }
     }
 
     /// The time was over before there was a command.
     pub fn late(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: Reason::Timeout.code() }
+        Self::because(Reason::Timeout, message)
     }
 
     /// The command was not found.
     pub fn not_found(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: Reason::NotFound.code() }
+        Self::because(Reason::NotFound, message)
     }
 
     /// The command was found but cannot run.
     pub fn cannot_run(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: Reason::CannotRun.code() }
+        Self::because(Reason::CannotRun, message)
     }
 
-    /// The same, where another status was chosen for a failure of idlewatch itself.
+    fn because(reason: Reason, message: impl Into<String>) -> Self {
+        Self { message: message.into(), code: reason.code(), reason: Some(reason) }
+    }
+
+    /// The same with the code that was chosen for the reason.
     #[must_use]
-    pub fn with_code_for_failure(self, code: u8) -> Self {
-        if self.code == Reason::Error.code() { Self { code, ..self } } else { self }
+    pub fn with_code_of(self, chosen: impl Fn(Reason) -> u8) -> Self {
+        Self { code: self.reason.map_or(self.code, chosen), ..self }
     }
 
     /// Why a run ends with this.
     pub fn reason(&self) -> Reason {
-        let all = [Reason::NotFound, Reason::CannotRun, Reason::Timeout];
-        all.into_iter().find(|reason| reason.code() == self.code).unwrap_or(Reason::Error)
+        self.reason.unwrap_or(Reason::Error)
     }
 
     /// The status to exit with.

@@ -43,7 +43,6 @@ use std::sync::Mutex;
 use cli::{Invocation, RunCli, Typed};
 use config::{Config, Say};
 use error::Error;
-use exit::Reason;
 use session::{Outcome, Status};
 
 /// The whole program: reads the arguments, runs, and ends the process.
@@ -101,7 +100,7 @@ fn watch_over_plain(mut args: Vec<OsString>, before: usize) -> Result<Status, Er
 
 /// Runs the command; gives what to exit with.
 fn watched(config: &Config) -> Result<Status, Error> {
-    let failed = |error: Error| error.with_code_for_failure(config.exit.code(Reason::Error));
+    let failed = |error: Error| error.with_code_of(|reason| config.exit.code(reason));
     let (reason, status) = match guarded(|| session::run(config)).map_err(failed)? {
         Outcome::Itself(status) => return Ok(status),
         Outcome::Ended(reason, status) => (reason, status),

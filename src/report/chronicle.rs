@@ -78,10 +78,6 @@ impl Chronicle {
     pub fn event(&mut self, when: SystemTime, at: Moment, event: &Event) {
         if matches!(event, Event::Started { .. }) {
             self.launches += 1;
-            if self.launches > 1 {
-                // Each launch has a clock of its own; between them only the time of day goes on.
-                self.launched = when.duration_since(self.began).unwrap_or_default().max(self.latest);
-            }
         }
         if matches!(event, Event::Progress { .. }) {
             return;
@@ -95,6 +91,11 @@ impl Chronicle {
         }
     }
 
+    /// So much time has passed since the command was started, and it is started again: each launch has a clock of its own.
+    pub fn shift(&mut self, by: Duration) {
+        self.launched = self.launched.saturating_add(by).max(self.latest);
+    }
+
     /// Takes in that so many bytes were printed by now, and when something last counted as progress.
     pub fn seen(&mut self, at: Moment, bytes: u64, progress: Moment) {
         self.latest = self.latest.max(self.elapsed(at));
@@ -106,7 +107,8 @@ impl Chronicle {
         }
     }
 
-    fn elapsed(&self, at: Moment) -> Duration {
+    /// How long the run had gone on when the launch that goes on had for `at`.
+    pub fn elapsed(&self, at: Moment) -> Duration {
         self.launched.saturating_add(at.since_start())
     }
 
@@ -247,7 +249,9 @@ mod tests {
             chronicle.verdict(false).map(|(_, state, why)| (state, why)),
             Some((State::Stalled, "because stalled"))
         );
-        chronicle.event(day(120), at(0), &started());
+        // Whatever the clocks of the day have done since.
+        chronicle.shift(Duration::from_secs(20));
+        chronicle.event(day(5_000_000), at(0), &started());
         assert_eq!(chronicle.verdict(true), None);
         chronicle.event(day(125), at(5), &state(State::Active, State::Looping));
         chronicle.seen(at(8), 1, at(0));

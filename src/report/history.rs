@@ -169,7 +169,8 @@ fn open(folder: &File, name: &str, flags: OFlag) -> io::Result<File> {
     Ok(file)
 }
 
-/// Locks it until it is closed.
+/// Locks it until it is closed. Some file systems know no locks, such as Lustre as it is mounted by default: there the
+/// worst is that of two runs that end at the same moment one leaves no line.
 fn lock(file: File) -> io::Result<File> {
     const STEP: Duration = Duration::from_millis(2);
     let mut waited = Duration::ZERO;
@@ -177,6 +178,11 @@ fn lock(file: File) -> io::Result<File> {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::WouldBlock) if waited < PATIENCE => {}
+            Err(TryLockError::Error(error))
+                if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EOPNOTSUPP | libc::ENOLCK)) =>
+            {
+                return Ok(file);
+            }
             Err(error) => return Err(error.into()),
         }
         std::thread::sleep(STEP);

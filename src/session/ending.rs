@@ -40,9 +40,14 @@ impl Session {
         }
     }
 
+    /// Whose descendants the tree is: the monitor's. Once that is gone we have adopted whomever it has left.
+    fn root(&self) -> i32 {
+        if self.fate.unminded { nix::unistd::getpid().as_raw() } else { self.command.monitor.pid }
+    }
+
     /// Whoever is left of the tree; none where that cannot be seen.
     pub(super) fn rest(&self) -> Option<Vec<tree::Process>> {
-        tree::descendants(self.command.monitor.pid)
+        tree::descendants(self.root())
     }
 
     fn is_nobody_left(&self) -> bool {
@@ -120,6 +125,18 @@ impl Session {
         }
     }
 
+    /// Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay: whoever is there
+    /// now is killed at once, and at the end whoever has come since, since one that starts others is not stopped by that.
+    pub(super) fn end_abandoned(&mut self) {
+        self.dismiss_monitor();
+        tree::signal_all(self.root(), self.command.target(), Signal::KILL);
+        let why = "the monitor process was killed from outside, so the command was killed too";
+        self.tell(Say::Warnings, Tone::Act, why);
+        self.fate.kills = true;
+        self.fate.reason = Some(Reason::Error);
+        self.fate.ended = Some(Status::Signal(Signal::KILL));
+    }
+
     /// Ends whoever of the tree is left, and says who could not be ended.
     fn clear_away(&mut self) {
         let begun = self.clock.now();
@@ -130,7 +147,7 @@ impl Session {
             if self.clock.now().since(begun) > PATIENCE {
                 return self.hang_up_on_rest();
             }
-            tree::signal_all(self.command.monitor.pid, self.command.target(), Signal::KILL);
+            tree::signal_all(self.root(), self.command.target(), Signal::KILL);
             std::thread::sleep(super::RESCAN);
         }
     }

@@ -15,7 +15,7 @@ pub(super) struct Fate {
     pub(super) kills: bool,
     /// It was sent SIGKILL, and from then on is not waited for any longer.
     pub(super) written_off: Option<Moment>,
-    /// The monitor was told to leave, and has left.
+    /// The monitor has left, since it was told to or somebody killed it.
     pub(super) unminded: bool,
     /// Whether somebody told it to end.
     pub(super) dismissal: Dismissal,

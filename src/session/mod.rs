@@ -117,7 +117,6 @@ use self::gaps::{Gap, Gaps};
 use self::heartbeat::Heartbeat;
 use self::inner::Inner;
 use self::link::{News, Order};
-use self::notes::Tone;
 use self::outer::Outer;
 use self::place::Place;
 use self::prompt::{Drawn, Prompt};
@@ -125,7 +124,6 @@ use self::ready::{Ready, Watched};
 use self::relay::Source;
 use self::signals::Origin;
 use self::teller::Teller;
-use crate::config::Say;
 use crate::control::{Server, TRY_AGAIN};
 use crate::exit::Reason;
 use crate::signal::Signal;
@@ -345,14 +343,7 @@ impl Session {
             Some(News::Started { .. }) => {}
             // It had told us of the end and left with it, since nobody was left.
             Some(News::Failed(_)) | None if self.fate.ended.is_some() => {}
-            Some(News::Failed(_)) | None => {
-                // Somebody killed the monitor. Nothing is known of the command any more, so nothing of it may stay.
-                tree::signal_all(i32::try_from(std::process::id()).unwrap_or(0), self.command.target(), Signal::KILL);
-                let why = "the monitor process was killed from outside, so the command was killed too";
-                self.tell(Say::Warnings, Tone::Act, why);
-                self.fate.reason = Some(Reason::Error);
-                self.fate.ended = Some(Status::Signal(Signal::KILL));
-            }
+            Some(News::Failed(_)) | None => self.end_abandoned(),
         }
     }
 

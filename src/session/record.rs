@@ -55,6 +55,7 @@ impl Recorder {
     pub fn begin(&mut self, size: Size, now: SystemTime, command: &[String]) -> Option<Loss> {
         if self.begun {
             self.ended = None;
+            self.put_cut();
             let lost = self.put(&write::aside(self.base, &Aside::Relaunch));
             return self.resized(self.base, size).or(lost);
         }
@@ -108,11 +109,7 @@ impl Recorder {
 
     /// Writes the end. Gives what else has to be said.
     pub fn close(&mut self) -> Option<Loss> {
-        for index in 0..self.joined.len() {
-            if let Some(left) = self.joined[index].finish() {
-                self.put(&write::output(self.last, left));
-            }
-        }
+        self.put_cut();
         let lost = self.ended.take().and_then(|(at, status)| self.put(&write::exit(at.max(self.last), status)));
         let rest = match self.outlet.close() {
             Rest { dropped: 0, unread: false } => None,
@@ -120,6 +117,15 @@ impl Recorder {
             Rest { dropped, .. } => Some(format!("{dropped} parts of the recording were dropped")),
         };
         lost.or(rest.map(Loss))
+    }
+
+    /// Writes what is left of characters that never came to their end: the next start's output does not go on with them.
+    fn put_cut(&mut self) {
+        for mut joined in std::mem::take(&mut self.joined) {
+            if let Some(left) = joined.finish() {
+                self.put(&write::output(self.last, left));
+            }
+        }
     }
 
     /// The time in the recording: that of the run, after everything before a relaunch. It never goes back.

@@ -139,6 +139,9 @@ impl Records {
         if let Some(history) = &mut self.history {
             history.tally.shift(by);
         }
+        if let Some(scribe) = &mut self.scribe {
+            scribe.shift(by);
+        }
     }
 
     /// Whether anybody wants to be told the progress.

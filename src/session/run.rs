@@ -88,7 +88,7 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
 fn never_started(config: &Config, error: Error, is_relaunch: bool, records: &mut Records) -> Error {
     let outcome = Outcome::Ended(error.reason(), None);
     let reason = Some(error.reason());
-    let error = error.with_code_for_failure(config.exit.code(Reason::Error));
+    let error = error.with_code_of(|reason| config.exit.code(reason));
     let event = Event::Ended { code: Some(error.code()), reason, child_code: None, child_signal: None };
     if is_relaunch {
         records.event(Moment::START, &event);

@@ -28,8 +28,6 @@ pub struct Scribe {
     before_signal: bool,
     /// It got well again: unless it is ended all the same, what was seen is not why it ended.
     stale: bool,
-    /// When the launch that is going on began, in the time of the whole run.
-    launched: Duration,
 }
 
 impl Scribe {
@@ -44,7 +42,6 @@ impl Scribe {
             scene: None,
             before_signal: false,
             stale: false,
-            launched: Duration::ZERO,
         })
     }
 
@@ -60,11 +57,15 @@ impl Scribe {
         match event {
             Event::Started { .. } => {
                 (self.scene, self.usage, self.before_signal) = (None, None, false);
-                self.launched = self.chronicle.length();
             }
             Event::StateChanged { to: State::Active, .. } => self.stale = true,
             _ => {}
         }
+    }
+
+    /// So much time has passed since the command was started, and it is started again.
+    pub fn shift(&mut self, by: Duration) {
+        self.chronicle.shift(by);
     }
 
     /// Takes in what the watcher was told, once it has drawn its conclusions.
@@ -163,7 +164,7 @@ impl Session {
         let seen = look::processes(now, self.command.monitor.pid, &terminals, scribe.usage.as_ref());
         let (processes, left_out) = seen.map_or((None, 0), |(processes, more)| (Some(processes), more));
         let picture = if taken == Occasion::End { self.watcher.last_picture() } else { self.watcher.picture() };
-        let elapsed = scribe.launched + now.since_start();
+        let elapsed = scribe.chronicle.elapsed(now);
         scribe.stale = false;
         scribe.scene = Some(Scene { elapsed, taken, picture, processes, left_out });
     }

@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
 use super::terminal::Terminal;
+use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{self, InputFlags, LocalFlags, SetArg, SpecialCharacterIndices as Key, Termios};
@@ -92,8 +93,16 @@ pub fn push(fd: &impl AsFd, text: &[u8]) -> bool {
 /// Whether something can be read.
 pub fn is_ready(fd: &impl AsFd) -> io::Result<bool> {
     let mut ready = [PollFd::new(fd.as_fd(), PollFlags::POLLIN)];
-    poll(&mut ready, PollTimeout::ZERO)?;
-    Ok(ready[0].revents().is_some_and(|events| events.contains(PollFlags::POLLIN)))
+    loop {
+        match poll(&mut ready, PollTimeout::ZERO) {
+            // A signal that comes at this very moment interrupts even who does not wait, and says nothing of the terminal.
+            Err(Errno::EINTR) => {}
+            answer => {
+                answer?;
+                return Ok(ready[0].revents().is_some_and(|events| events.contains(PollFlags::POLLIN)));
+            }
+        }
+    }
 }
 
 /// What can be read at once; nothing where somebody else was faster.
@@ -101,7 +110,7 @@ fn read(fd: &impl AsFd) -> io::Result<Option<Vec<u8>>> {
     let mut buffer = [0; 4096];
     match nix::unistd::read(fd, &mut buffer) {
         Ok(count) => Ok(Some(buffer[..count].to_vec())),
-        Err(nix::errno::Errno::EAGAIN) => Ok(None),
+        Err(Errno::EAGAIN) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

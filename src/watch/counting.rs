@@ -14,6 +14,8 @@ pub struct Counting {
     pub(super) own: Vec<String>,
 }
 
+/// So much of what we have typed is remembered: whoever types into a run again and again has every line compared with it.
+const MOST: usize = 256;
 /// So many bytes of what we have typed are enough to recognise it.
 const ENOUGH: usize = 40;
 
@@ -30,6 +32,9 @@ impl Counting {
         let first = body.split(char::is_control).next().unwrap_or_default().trim();
         // A letter or two can stand in any line.
         if first.len() > 2 && !self.own.iter().any(|known| known == first) {
+            if self.own.len() == MOST {
+                self.own.remove(0);
+            }
             self.own.push(first.to_owned());
         }
     }
@@ -95,5 +100,15 @@ mod tests {
         {
             assert!(counting.counts(other), "{other}");
         }
+    }
+
+    #[test]
+    fn of_what_we_typed_again_and_again_the_last_is_remembered() {
+        let mut counting = Counting::default();
+        for number in 0..10_000 {
+            counting.add_own(format!("task {number}").as_bytes());
+        }
+        assert_eq!(counting.own.len(), MOST);
+        assert!(counting.counts("> task 1") && !counting.counts("> task 9999"));
     }
 }

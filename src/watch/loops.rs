@@ -15,6 +15,8 @@ use super::{Moment, Pattern};
 
 /// The longest cycle that is recognised.
 const LONGEST_CYCLE: usize = 64;
+/// So many lines are remembered at the most. Whoever wants more rounds than that of a long cycle gets those of a short one.
+const MOST_LINES: usize = 1 << 16;
 /// Lines that come all at once are a list, not a loop.
 const BATCH: Duration = Duration::from_secs(1);
 /// Texts that are remembered for each pattern of the user's.
@@ -174,7 +176,7 @@ impl Loops {
         let count = self.counts.entry(entry.hash).or_default();
         *count += 1;
         let count = *count;
-        if self.recent.len() > (policy.count + 1).saturating_mul(LONGEST_CYCLE).min(4096)
+        if self.recent.len() > (policy.count + 1).saturating_mul(LONGEST_CYCLE).min(MOST_LINES)
             && let Some(oldest) = self.recent.pop_front()
             && let Some(left) = self.counts.get_mut(&oldest.hash)
         {
@@ -325,6 +327,17 @@ mod tests {
     fn cycles_of_every_length_are_seen_through_changing_times() {
         for length in [1, 2, 3, 12, 40, 64] {
             assert_eq!(warnings(cycle(length, 8)).len(), 1, "cycle of {length}");
+        }
+    }
+
+    #[test]
+    fn many_rounds_are_counted_where_they_are_asked_for() {
+        for (length, count) in [(1, 5000), (64, 100)] {
+            let (mut loops, policy) = (Loops::default(), LoopPolicy { count, ..LoopPolicy::default() });
+            let at = |index: usize| Moment::after_start(Duration::from_millis(index as u64 * 250));
+            let lines = cycle(length, count + 3).enumerate();
+            let found = lines.filter_map(|(index, line)| loops.line(at(index), &line, &policy));
+            assert_eq!(found.count(), 1, "{count} of {length}");
         }
     }
 

@@ -79,6 +79,18 @@ fn what_we_cannot_do_before_a_command_is_no_fault_of_it() {
 }
 
 #[test]
+fn a_start_that_takes_longer_than_its_time_ends_with_the_code_that_was_chosen_for_that() {
+    if can_fail() {
+        let slow = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", "inject=execve:delay_enter=1s"];
+        for (options, code) in [(&[][..], 124), (&["--exit-code", "timeout=77"], 77)] {
+            let late = [&slow[..], &[program(), "--timeout", "100ms"], options, &["--", "true"]].concat();
+            let output = Run::bare(&late).output();
+            assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        }
+    }
+}
+
+#[test]
 fn a_terminal_that_refuses_its_settings_once_is_given_back() {
     if can_fail() {
         let sweep = |first: usize| {

@@ -7,6 +7,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
+use crate::exhaustion::can_fail;
 use crate::support::{Run, program};
 
 fn lines(state: &Path) -> Vec<Value> {
@@ -54,6 +55,19 @@ fn a_run_leaves_a_line_that_says_how_it_went() {
     assert!(counts[1] >= 1 && counts.last() == Some(&0), "{line}");
     let mode = |name: &str| fs::metadata(state.path().join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("idlewatch"), mode("idlewatch/history.jsonl")), (0o700, 0o600));
+}
+
+#[test]
+fn where_the_file_system_knows_no_locks_there_is_a_history_all_the_same() {
+    if can_fail() {
+        let state = tempfile::tempdir().unwrap();
+        for count in 1..3 {
+            let no_locks = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", "inject=flock:error=ENOSYS"];
+            let run = Run::bare(&[&no_locks[..], &[program(), "--", "true"]].concat());
+            assert!(run.variable("XDG_STATE_HOME", state.path()).output().status.success());
+            assert_eq!(lines(state.path()).len(), count);
+        }
+    }
 }
 
 #[test]

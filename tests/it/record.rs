@@ -219,6 +219,15 @@ fn after_a_relaunch_the_recording_goes_on() {
 }
 
 #[test]
+fn a_character_that_an_end_has_cut_off_does_not_go_on_after_a_relaunch() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--record", "run.cast", "--relaunch", "crash", "--relaunch-delay", "10ms"];
+    let script = r"if [ -e second ]; then printf '\273b'; exit 0; fi; : >second; printf 'a\342\234'; exit 3";
+    assert_eq!(Run::sh(&options, script).folder(folder.path()).output().stdout, b"a\xe2\x9c\xbbb");
+    assert_eq!(Recording::read(&folder.path().join("run.cast")).output(), "a\u{fffd}\u{fffd}b");
+}
+
+#[test]
 fn asciinema_plays_it() {
     if !has("asciinema") {
         return;

@@ -185,6 +185,20 @@ fn a_timeout_and_the_last_of_several_launches_are_reported() {
 }
 
 #[test]
+fn it_goes_by_the_time_that_was_watched_also_after_a_relaunch() {
+    let folder = tempfile::tempdir().unwrap();
+    let again = ["--relaunch", "crash", "--max-relaunches", "1", "--relaunch-delay", "10ms", "--report", "r.json"];
+    // Somebody stops it in the first launch, for a second by the clocks of the day.
+    let script = "[ -e second ] && exit 3; >second; kill -STOP $WATCH; sleep 1; kill -CONT $WATCH; exit 3";
+    let watched = format!("WATCH=$$ exec $IW {} -- sh -c \"$SCRIPT\"", again.join(" "));
+    let run = Run::script("sh", &watched).folder(folder.path()).variable("SCRIPT", script);
+    assert_eq!(run.variable("XDG_STATE_HOME", folder.path()).output().status.code(), Some(3));
+    let past = fs::read_to_string(folder.path().join("idlewatch/history.jsonl")).unwrap();
+    let (report, past) = (json(&folder.path().join("r.json")), serde_json::from_str::<Value>(&past).unwrap());
+    assert_eq!((&report["elapsed"], &past["relaunches"]), (&past["elapsed"], &1.into()));
+}
+
+#[test]
 fn what_scrolled_off_is_there_up_to_a_hundred_lines() {
     let folder = tempfile::tempdir().unwrap();
     let run = Run::sh(&["--report", "r.json", "--report-always", "--size", "80x24"], "seq 1 30000");

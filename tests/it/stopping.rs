@@ -72,6 +72,31 @@ fn a_monitor_that_was_killed_is_said_to_be_why() {
     }
 }
 
+/// The processes that have this variable.
+#[cfg(target_os = "linux")]
+fn with_variable(variable: &str) -> Vec<i32> {
+    let has = |pid: &i32| {
+        let all = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        all.split(|byte| *byte == 0).any(|one| one == variable.as_bytes())
+    };
+    let all = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    all.filter(has).collect()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn where_the_monitor_was_killed_nobody_stays_who_was_started_meanwhile() {
+    // Each goes on to start others until it is killed itself, and all survive the hangup of their terminal.
+    let starts = "trap '' HUP; n=0; while [ $n -lt 300 ]; do sleep 300 & n=$((n + 1)); done; wait";
+    let script = "for i in 1 2 3 4 5 6; do setsid sh -c \"$STARTS\" & done; sleep 0.05; echo monitor=$PPID';'; wait";
+    let folder = tempfile::tempdir().unwrap();
+    for mut run in Run::sh(&[], script).variable("STARTS", starts).variable("MARK", folder.path()).both_ways() {
+        send(run.number("monitor"), libc::SIGKILL);
+        assert_eq!(run.finish_bytes().1.code(), Some(125));
+        assert!(with_variable(&format!("MARK={}", folder.path().display())).is_empty());
+    }
+}
+
 #[test]
 fn a_reader_that_takes_nothing_does_not_keep_alive_what_was_killed() {
     let run = Run::new(&[], &["yes"]);

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::exhaustion::can_fail;
 use crate::support::Run;
 
 #[test]
@@ -61,6 +62,24 @@ fn a_command_that_reads_one_line_leaves_the_others() {
         run.wait_for("ready").enter("one\ntwo\n").wait_for("first one").wait_for("second two");
         assert!(run.finish().1.success());
     }
+}
+
+#[test]
+fn a_signal_that_comes_while_it_is_returned_loses_none_of_it() {
+    if !can_be_returned() || !can_fail() {
+        return;
+    }
+    let sweep = |first: usize| {
+        for when in (first..20).step_by(4) {
+            let interrupted = format!("strace -qq -o /dev/null -e trace=poll -e inject=poll:error=EINTR:when={when}");
+            let script =
+                format!("{interrupted} $IW -- sh -c 'echo ready; read x; echo first $x'; read y; echo second $y");
+            let mut run = Run::script("sh", &script).in_terminal();
+            run.wait_for("ready").enter("one\ntwo\n").wait_for("first one").wait_for("second two");
+            assert!(run.finish().1.success(), "poll {when}");
+        }
+    };
+    std::thread::scope(|scope| (1..5).for_each(|first| drop(scope.spawn(move || sweep(first)))));
 }
 
 #[test]
