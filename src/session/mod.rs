@@ -55,6 +55,7 @@ mod perform;
 mod pieces;
 mod place;
 mod pollset;
+mod printed;
 mod prompt;
 mod pty;
 mod queries;
@@ -102,6 +103,7 @@ pub use status::Status;
 
 pub(crate) use self::clock::Clock;
 pub(crate) use self::place::is_orphaned;
+pub(crate) use self::printed::we_wrote;
 pub(crate) use self::signals::Signals;
 pub(crate) use self::sink::Sink;
 pub(crate) use self::terminal::{Terminal, size_of};

@@ -118,6 +118,11 @@ impl Outlet {
         (!std::mem::replace(&mut self.said, true)).then_some(trouble)
     }
 
+    /// Where it writes to, as long as it does.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.sink.fd()
+    }
+
     /// What to poll while something waits to be written.
     pub fn behind(&self) -> Option<BorrowedFd<'_>> {
         self.sink.fd().filter(|_| self.sink.is_behind())

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::files::{Seen, known_size};
+use super::files::Seen;
 use super::notes::{Room, Tone};
 use super::pty::Pty;
 use super::relay::Source;
@@ -159,10 +159,8 @@ impl Session {
         look.paste = if self.flow.modes.is_paste_bracketed() { Known::Yes } else { Known::No };
         let is_full = |source: &Source| !source.is_closed() && !self.flow.sinks[source.sink].has_room();
         look.held_up |= self.flow.sources.iter().any(is_full);
-        for (file, size) in &mut self.flow.files {
-            let now = known_size(file).unwrap_or(*size);
-            look.file_grew |= now != *size;
-            *size = now;
+        for file in &mut self.flow.printed {
+            look.file_grew |= file.has_changed();
         }
         self.observe(&Observation::Looked(look));
     }

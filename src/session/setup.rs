@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::fs::File;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
@@ -21,6 +20,7 @@ use super::monitor::Monitor;
 use super::notes::{Notes, Tone};
 use super::outer::Outer;
 use super::pieces::{Pieces, outputs};
+use super::printed::Printed;
 use super::prompt::Drawn;
 use super::records::Records;
 use super::relaunch::Time;
@@ -41,7 +41,7 @@ struct Launched {
     ground: Ground,
     sources: Vec<Source>,
     sinks: Vec<Sink>,
-    files: Vec<(File, u64)>,
+    printed: Vec<Printed>,
     monitor: Monitor,
     child: i32,
     group: i32,
@@ -52,9 +52,9 @@ impl Launched {
     #[inline(never)]
     fn new(config: &Config, argv: Vec<OsString>, without: &[&str], limit: Option<Duration>) -> Result<Self, Error> {
         let mut ground = Ground::lay(config)?;
-        let Pieces { sources, sinks, given, files } = outputs(&ground)?;
+        let Pieces { sources, sinks, given, printed } = outputs(&ground)?;
         match ground.launch(argv, given, without, limit) {
-            Ok((monitor, child, group)) => Ok(Self { ground, sources, sinks, files, monitor, child, group }),
+            Ok((monitor, child, group)) => Ok(Self { ground, sources, sinks, printed, monitor, child, group }),
             Err(error) => {
                 ground.return_typeahead();
                 Err(error)
@@ -104,7 +104,7 @@ impl Session {
     // Not inlined, for the sake of the stack, as above.
     #[inline(never)]
     fn around(config: &Config, launched: Launched, signals: Signals, time: Time, records: &mut Records) -> Box<Self> {
-        let Launched { ground, sources, sinks, files, monitor, child, group } = launched;
+        let Launched { ground, sources, sinks, printed, monitor, child, group } = launched;
         let place = ground.place();
         let is_silenced = !ground.echoes();
         let Ground { own, plan, size, .. } = ground;
@@ -145,7 +145,7 @@ impl Session {
                 has_person: own.stdin == Own::Terminal,
                 ..Outer::default()
             },
-            flow: Flow { sources, sinks, files, ..Flow::default() },
+            flow: Flow { sources, sinks, printed, ..Flow::default() },
             asked: Asked::default(),
             teller: Teller {
                 notes: Notes::new(config.say),

@@ -224,6 +224,19 @@ fn a_file_that_the_command_prints_to_directly_is_watched_too() {
 }
 
 #[test]
+fn our_own_lines_in_a_file_that_the_command_prints_to_are_no_sign_of_life() {
+    let modes: [&[&str]; 3] =
+        [&["--explain"], &["--heartbeat", "300ms"], &["--quiet", "--events", "fd:1", "--progress-every", "300ms"]];
+    for mode in modes {
+        let log = tempfile::tempfile().unwrap();
+        let limits = ["--pty", "mirror", "--idle", "1s", "--timeout", "20s", "--no-guard"];
+        let mut command = Run::sh(&[&limits, mode].concat(), "echo here; exec sleep 300").command();
+        command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+        assert_eq!(command.status().unwrap().code(), Some(121), "{mode:?}");
+    }
+}
+
+#[test]
 fn a_command_that_never_prints_anything_has_a_limit_of_its_own() {
     let options = ["--idle", "off", "--first-output", "500ms", "--no-guard"];
     assert_eq!(Run::sh(&options, "sleep 300").output().status.code(), Some(121));
