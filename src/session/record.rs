@@ -87,6 +87,7 @@ impl Recorder {
             Observation::Typed(_)
             | Observation::Answered(_)
             | Observation::Told(_)
+            | Observation::Unasked
             | Observation::Attended(_)
             | Observation::Exited
             | Observation::Elapsed => None,

@@ -117,6 +117,7 @@ impl Watcher {
                 self.sight.keep_draft(now);
                 self.gap = Some(*length);
             }
+            Observation::Unasked => self.ladder.unasked(now),
             Observation::Attended(attended) => self.attended = *attended,
             Observation::Answered(answers) => self.answers = Some(answers.clone()),
             Observation::Told(order) => self.take_order(now, order),
