@@ -40,6 +40,7 @@ mod inner;
 mod interrupts;
 mod job;
 mod keptset;
+mod lent;
 mod link;
 mod look;
 mod modes;

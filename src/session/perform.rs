@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::files::Seen;
+use super::lent::Lent;
 use super::notes::{Room, Tone};
 use super::pty::Pty;
 use super::relay::Source;
@@ -149,7 +150,9 @@ impl Session {
     }
 
     fn look(&mut self) {
-        let mut look = look::look(self.command.monitor.pid, self.inner.pty.as_ref(), &self.terminals());
+        let (mut terminals, lent) = (self.terminals(), self.outer.lent.as_ref());
+        terminals.extend(lent.and_then(Lent::device));
+        let mut look = look::look(self.command.monitor.pid, self.inner.pty.as_ref(), lent, &terminals);
         if self.inner.is_silenced && look.echo != Known::Yes {
             // It was so before the command, so it says nothing about it.
             look.echo = Known::Unknown;

@@ -64,6 +64,20 @@ fn a_question_of_an_event_loop_that_is_never_seen_at_rest_lives_on() {
     assert_eq!(run.finish().1.code(), Some(0));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_that_reads_the_persons_terminal_itself_lives_on() {
+    let folder = tempfile::tempdir().unwrap();
+    for words in ["--pty never", "--stdin inherit", "--pty mirror --relaunch crash"] {
+        let limits = "--idle 1s --no-guard --events fd:3";
+        let script = format!("$IW {words} {limits} -- head -n 1 3>&1 >log 2>&1; echo status=$?; cat log");
+        let mut run = Run::script("sh", &script).folder(folder.path()).in_terminal();
+        run.wait_for("\"evidence\":\"it is blocked in a read from the terminal").enter("some text\r");
+        let (text, _) = run.finish();
+        assert!(text.contains("status=0"), "{words}: {text}");
+    }
+}
+
 #[test]
 fn own_codes_and_the_commands_own_status() {
     let stuck = |options: &[&str]| {
