@@ -109,6 +109,7 @@ impl Watcher {
                 }
                 self.looking.answered(look.clone());
                 if look.file_grew {
+                    self.sight.clocks.byte = Some(now);
                     self.sight.clocks.progressed(now, "a file it prints to has grown");
                 }
             }

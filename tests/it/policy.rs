@@ -258,6 +258,14 @@ fn a_command_that_never_prints_anything_has_a_limit_of_its_own() {
 }
 
 #[test]
+fn what_is_printed_to_a_file_of_its_own_is_the_first_output_too() {
+    let options = ["--pty", "mirror", "--idle", "off", "--first-output", "1s", "--no-guard", "--explain"];
+    let mut command = Run::sh(&options, "echo here; sleep 2.5; exit 3").command();
+    let output = command.stdin(Stdio::null()).stdout(tempfile::tempfile().unwrap()).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+}
+
+#[test]
 fn a_warning_is_coloured_only_where_colours_are_wanted() {
     for (name, value, line) in [
         ("TERM", "xterm-256color", "\x1b[33midlewatch: "),
