@@ -120,7 +120,7 @@ const GUARDS: [(&str, &str); 8] = [
     ("turn", "An agent's turn is in progress, and has shown something new within two minutes; see --profile."),
     ("io", "They read and write much, some hundred kilobytes a second, from wherever and to wherever."),
     ("children", "They start processes, or end them."),
-    ("file:PATH", "A file changes, or something in a folder."),
+    ("file:PATH", "A file changes, or something in a folder, but for records and what the command prints."),
     (
         "cmd:SHELL",
         "This ends with 0 in a shell, within 10 seconds. It reads nothing, what it prints goes to /dev/null, and it gets \

@@ -11,6 +11,7 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::fstat;
 
+use super::printed::follow;
 use super::sink::Sink;
 use super::terminal::STANDARD;
 
@@ -98,6 +99,9 @@ impl Outlet {
     }
 
     fn new(sink: Sink, keeper: Option<File>) -> Self {
+        if let Some(fd) = sink.fd() {
+            follow(fd);
+        }
         Self { sink, keeper, dropped: 0, said: false, empties: false }
     }
 

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use portable_pty::PtySize;
 
 use super::ground::{Ground, duplicate, open};
-use super::printed::Printed;
+use super::printed::{Printed, follow};
 use super::relay::{Kind, Source};
 use super::sink::Sink;
 use super::spawn::Given;
@@ -42,6 +42,7 @@ pub fn outputs(ground: &Ground) -> Result<Pieces, Error> {
             (Output::Pty, Some(slave)) => Given::This(duplicate(slave)?),
             (Output::Closed, _) => Given::Closed,
             (Output::Inherit, _) => {
+                follow(fd);
                 printed.push(Printed::new(fd).map_err(&unusable)?);
                 Given::Ours
             }
@@ -55,6 +56,7 @@ pub fn outputs(ground: &Ground) -> Result<Pieces, Error> {
                     Output::Socket => socket()?,
                     _ => side(ground.size)?,
                 };
+                follow(fd);
                 sources.push(Source::new(kind, stream, sinks.len(), output == Output::SidePty));
                 sinks.push(Sink::stream(fd).map_err(&unusable)?);
                 Given::This(given)

@@ -1,9 +1,10 @@
-//! Files that the command prints to directly, and whether it has: we may write to them too, as what a job says and what
-//! is said about it often go to one log, and of our own lines nobody is active.
+//! Files that the command prints to directly, and whether it has; and those that we write. What a job says and what is
+//! said about it often go to one log or one folder, and of our own lines nobody is active.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::os::unix::fs::MetadataExt;
 use std::sync::Mutex;
 
 use nix::sys::stat::{SFlag, fstat};
@@ -15,6 +16,23 @@ type Identity = (u64, u64);
 
 /// How much we have written to each regular file that somebody else opened for us.
 static OURS: Mutex<Vec<(Identity, u64)>> = Mutex::new(Vec::new());
+
+/// The regular files of which we know without looking when they grow.
+static FOLLOWED: Mutex<Vec<Identity>> = Mutex::new(Vec::new());
+
+/// We know when this grows: it is a record of ours, or what the command prints goes there.
+pub fn follow(fd: BorrowedFd<'_>) {
+    if let (Some(identity), Ok(mut followed)) = (identity(fd), FOLLOWED.lock())
+        && !followed.contains(&identity)
+    {
+        followed.push(identity);
+    }
+}
+
+/// Whether this is such a file: that it grows says nothing more of the command.
+pub fn is_followed(about: &Metadata) -> bool {
+    FOLLOWED.lock().is_ok_and(|followed| followed.contains(&(about.dev(), about.ino())))
+}
 
 /// Which regular file this is, if it is one.
 fn identity(fd: BorrowedFd<'_>) -> Option<Identity> {
