@@ -127,7 +127,10 @@ const GUARDS: [(&str, &str); 8] = [
     ("turn", "An agent's turn is in progress and has shown something new within two minutes; see --profile."),
     ("io", "They read and write 500 kB/s or more in all, wherever from and to."),
     ("children", "They start processes, or processes end."),
-    ("file:PATH", "The file, or something in the directory, changes."),
+    (
+        "file:PATH",
+        "The file, or something in the directory, changes. Our own records and what the command prints do not count.",
+    ),
     (
         "cmd:SHELL",
         "This shell command exits with 0 within 10 seconds. Its standard input is empty, its output is discarded, and \

@@ -6,7 +6,7 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::visible::visible;
-use crate::session::Sink;
+use crate::session::{Sink, we_wrote};
 
 /// The longest line that a pipe takes whole.
 const LONGEST: usize = 4000;
@@ -30,6 +30,7 @@ fn write_to(fd: BorrowedFd<'_>, before: &str, text: &str, patience: Duration) {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
     let text = lines.join("\n");
     let line = format!("{before}idlewatch: {}\n", &text[..text.floor_char_boundary(LONGEST)]);
+    we_wrote(fd, line.len());
     if let Ok(mut sink) = Sink::stream(fd) {
         // That it has room may mean that it has room for one byte.
         sink.take(line.as_bytes());

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::SystemTime;
 
 use super::outlet::{Existing, Outlet, Rest, Trouble};
+use super::printed::we_wrote;
 use crate::cli::EventsTo;
 use crate::error::Error;
 use crate::report::JsonLines;
@@ -41,6 +42,9 @@ impl Events {
         // Writing to memory cannot fail.
         let _ = self.lines.write_dated(when, at, event);
         let line = std::mem::take(self.lines.out());
+        if let Some(fd) = self.outlet.fd() {
+            we_wrote(fd, line.len());
+        }
         Some(Loss(match self.outlet.put(&line)? {
             Trouble::Slow => "dropping events: their reader is too slow".to_owned(),
             Trouble::Broken(error) => format!("writing no more events: {error}"),

@@ -12,6 +12,7 @@ use std::time::Duration;
 use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use nix::unistd::{ForkResult, Pid, fork, setpgid};
 
+use super::printed::is_followed;
 use super::unblocked::never_block;
 use super::{inherited, signals, terminal};
 use crate::signal::Signal;
@@ -36,7 +37,8 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// A folder's mark is that of everything below it, as far as it is looked at. None where there is nothing.
+    /// A folder's mark is that of everything below it, as far as it is looked at, but for our records and what it prints.
+    /// None where there is nothing.
     pub fn of(path: &Path) -> Option<Self> {
         let modified = |metadata: &Metadata| (metadata.mtime(), metadata.mtime_nsec());
         let metadata = fs::metadata(path).ok()?;
@@ -49,6 +51,9 @@ impl Mark {
                     return Some(mark);
                 }
                 let Ok(metadata) = entry.metadata() else { continue };
+                if is_followed(&metadata) {
+                    continue;
+                }
                 mark.size += metadata.len();
                 mark.modified = mark.modified.max(modified(&metadata));
                 if metadata.is_dir() {

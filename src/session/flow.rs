@@ -1,8 +1,7 @@
 //! What the command prints, from where to where.
 
-use std::fs::File;
-
 use super::modes::Modes;
+use super::printed::Printed;
 use super::relay::{Passed, Source};
 use super::sink::Sink;
 
@@ -17,6 +16,6 @@ pub(super) struct Flow {
     pub(super) passed: Passed,
     /// What it has left switched on.
     pub(super) modes: Modes,
-    /// Files that it prints to directly, with the size they were last seen with.
-    pub(super) files: Vec<(File, u64)>,
+    /// Files that it prints to directly.
+    pub(super) printed: Vec<Printed>,
 }

@@ -1,6 +1,7 @@
 //! Our own terminal, and whether somebody sits at it.
 
 use super::Moment;
+use super::lent::Lent;
 use super::terminal::Terminal;
 
 /// The terminal that we were started in, if there is one.
@@ -11,6 +12,8 @@ pub(super) struct Outer {
     pub(super) terminal: Option<Terminal>,
     /// Which sink writes to it.
     pub(super) screen: Option<usize>,
+    /// The same, where the command reads from it directly.
+    pub(super) lent: Option<Lent>,
     /// Leave it alone until the command wants it.
     pub(super) on_demand: bool,
     /// When we last took it for the command, after the start.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::fstat;
 
+use super::printed::follow;
 use super::sink::Sink;
 use super::terminal::STANDARD;
 
@@ -98,6 +99,9 @@ impl Outlet {
     }
 
     fn new(sink: Sink, keeper: Option<File>) -> Self {
+        if let Some(fd) = sink.fd() {
+            follow(fd);
+        }
         Self { sink, keeper, dropped: 0, said: false, empties: false }
     }
 
@@ -116,6 +120,11 @@ impl Outlet {
             Trouble::Slow
         };
         (!std::mem::replace(&mut self.said, true)).then_some(trouble)
+    }
+
+    /// Where it writes to, as long as it does.
+    pub fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.sink.fd()
     }
 
     /// What to poll while something waits to be written.

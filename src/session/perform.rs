@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::files::{Seen, known_size};
+use super::files::Seen;
+use super::lent::Lent;
 use super::notes::{Room, Tone};
 use super::pty::Pty;
 use super::relay::Source;
@@ -149,7 +150,9 @@ impl Session {
     }
 
     fn look(&mut self) {
-        let mut look = look::look(self.command.monitor.pid, self.inner.pty.as_ref(), &self.terminals());
+        let (mut terminals, lent) = (self.terminals(), self.outer.lent.as_ref());
+        terminals.extend(lent.and_then(Lent::device));
+        let mut look = look::look(self.command.monitor.pid, self.inner.pty.as_ref(), lent, &terminals);
         if self.inner.is_silenced && look.echo != Known::Yes {
             // It was so before the command, so it says nothing about it.
             look.echo = Known::Unknown;
@@ -159,10 +162,8 @@ impl Session {
         look.paste = if self.flow.modes.is_paste_bracketed() { Known::Yes } else { Known::No };
         let is_full = |source: &Source| !source.is_closed() && !self.flow.sinks[source.sink].has_room();
         look.held_up |= self.flow.sources.iter().any(is_full);
-        for (file, size) in &mut self.flow.files {
-            let now = known_size(file).unwrap_or(*size);
-            look.file_grew |= now != *size;
-            *size = now;
+        for file in &mut self.flow.printed {
+            look.file_grew |= file.has_changed();
         }
         self.observe(&Observation::Looked(look));
     }

@@ -1,6 +1,5 @@
 //! What the command's output streams are made of, on its side and on ours.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -8,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use portable_pty::PtySize;
 
 use super::ground::{Ground, duplicate, open};
+use super::printed::{Printed, follow};
 use super::relay::{Kind, Source};
 use super::sink::Sink;
 use super::spawn::Given;
@@ -25,13 +25,13 @@ pub struct Pieces {
     pub sinks: Vec<Sink>,
     /// What the command gets as its standard output and error.
     pub given: [Given; 2],
-    /// Files that it writes itself, with their sizes before.
-    pub files: Vec<(File, u64)>,
+    /// Files that it writes itself.
+    pub printed: Vec<Printed>,
 }
 
 /// Opens what the command's output streams are made of, and where they go on our side.
 pub fn outputs(ground: &Ground) -> Result<Pieces, Error> {
-    let (mut sources, mut sinks, mut files) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut sources, mut sinks, mut printed) = (Vec::new(), Vec::new(), Vec::new());
     if let (Some(_), Some(terminal)) = (&ground.slave, &ground.terminal) {
         sinks.push(Sink::own(duplicate(terminal)?));
         sources.push(Source::new(Kind::Terminal, Stream::Terminal, 0, false));
@@ -42,9 +42,8 @@ pub fn outputs(ground: &Ground) -> Result<Pieces, Error> {
             (Output::Pty, Some(slave)) => Given::This(duplicate(slave)?),
             (Output::Closed, _) => Given::Closed,
             (Output::Inherit, _) => {
-                let file = File::from(duplicate(&fd)?);
-                let size = file.metadata().map_or(0, |metadata| metadata.len());
-                files.push((file, size));
+                follow(fd);
+                printed.push(Printed::new(fd).map_err(&unusable)?);
                 Given::Ours
             }
             (Output::SameAsStdout, _) => match stdout {
@@ -57,6 +56,7 @@ pub fn outputs(ground: &Ground) -> Result<Pieces, Error> {
                     Output::Socket => socket()?,
                     _ => side(ground.size)?,
                 };
+                follow(fd);
                 sources.push(Source::new(kind, stream, sinks.len(), output == Output::SidePty));
                 sinks.push(Sink::stream(fd).map_err(&unusable)?);
                 Given::This(given)
@@ -72,7 +72,7 @@ pub fn outputs(ground: &Ground) -> Result<Pieces, Error> {
         }
         sources.push(Source::new(Kind::Terminal, Stream::Stdout, sinks.len() - 1, true));
     }
-    Ok(Pieces { sources, sinks, given: [stdout, stderr], files })
+    Ok(Pieces { sources, sinks, given: [stdout, stderr], printed })
 }
 
 fn side(size: PtySize) -> Result<(Kind, OwnedFd), Error> {

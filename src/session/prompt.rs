@@ -128,7 +128,8 @@ impl Session {
             self.come_to_front();
         }
         if !self.outer.terminal.as_ref().is_some_and(Terminal::is_raw) {
-            return;
+            // The command has none of its own, and reads the keys itself.
+            return self.observe(&Observation::Unasked);
         }
         let question = format!("{}: {}", about.meaning(), plain(evidence));
         let opened = Moment::START;

@@ -88,6 +88,7 @@ impl Recorder {
             Observation::Typed(_)
             | Observation::Answered(_)
             | Observation::Told(_)
+            | Observation::Unasked
             | Observation::Attended(_)
             | Observation::Exited
             | Observation::Elapsed => None,

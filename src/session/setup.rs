@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::fs::File;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
@@ -18,10 +17,12 @@ use super::gaps::Gaps;
 use super::ground::Ground;
 use super::heartbeat::Heartbeat;
 use super::inner::Inner;
+use super::lent::Lent;
 use super::monitor::Monitor;
 use super::notes::{Notes, Tone};
 use super::outer::Outer;
 use super::pieces::{Pieces, outputs};
+use super::printed::Printed;
 use super::prompt::Drawn;
 use super::records::Records;
 use super::relaunch::Time;
@@ -32,7 +33,7 @@ use super::sink::Sink;
 use super::streams::{Input, Plan};
 use super::surroundings::Own;
 use super::teller::Teller;
-use super::terminal::replace_standard_streams;
+use super::terminal::{STANDARD, replace_standard_streams};
 use crate::config::{Config, Say};
 use crate::error::Error;
 use crate::watch::{Event, Moment, Observation, Policy, Size, Watcher};
@@ -42,7 +43,7 @@ struct Launched {
     ground: Ground,
     sources: Vec<Source>,
     sinks: Vec<Sink>,
-    files: Vec<(File, u64)>,
+    printed: Vec<Printed>,
     monitor: Monitor,
     child: i32,
     group: i32,
@@ -53,9 +54,9 @@ impl Launched {
     #[inline(never)]
     fn new(config: &Config, argv: Vec<OsString>, without: &[&str], limit: Option<Duration>) -> Result<Self, Error> {
         let mut ground = Ground::lay(config)?;
-        let Pieces { sources, sinks, given, files } = outputs(&ground)?;
+        let Pieces { sources, sinks, given, printed } = outputs(&ground)?;
         match ground.launch(argv, given, without, limit) {
-            Ok((monitor, child, group)) => Ok(Self { ground, sources, sinks, files, monitor, child, group }),
+            Ok((monitor, child, group)) => Ok(Self { ground, sources, sinks, printed, monitor, child, group }),
             Err(error) => {
                 ground.return_typeahead();
                 Err(error)
@@ -79,6 +80,8 @@ impl Session {
         let left = limit.map(|limit| limit.saturating_sub(time.earlier));
         let launched = Launched::new(config, argv, records.taken_variables(), left)?;
         let Ground { own, plan, size, takes_terminal, in_front, .. } = launched.ground;
+        let lends = plan.stdin == Input::Inherit && own.stdin == Own::Terminal;
+        let lent = lends.then(|| Lent::new(STANDARD[0]).ok()).flatten();
         if !config.relaunches() {
             let_go(plan, inherited);
         }
@@ -87,6 +90,10 @@ impl Session {
             || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Terminal | Own::OtherTerminal));
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
         let mut session = Self::around(config, launched, signals, time, records);
+        if let (Some(lent), None) = (&lent, &session.inner.pty) {
+            session.inner.is_silenced = !lent.echoes();
+        }
+        session.outer.lent = lent;
         session.teller.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
         session.report(&Event::Started { command: words, pid: session.command.child });
         session.set_attended(session.outer.has_person && in_front);
@@ -105,7 +112,7 @@ impl Session {
     // Not inlined, for the sake of the stack, as above.
     #[inline(never)]
     fn around(config: &Config, launched: Launched, signals: Signals, time: Time, records: &mut Records) -> Box<Self> {
-        let Launched { ground, sources, sinks, files, monitor, child, group } = launched;
+        let Launched { ground, sources, sinks, printed, monitor, child, group } = launched;
         let place = ground.place();
         let is_silenced = !ground.echoes();
         let Ground { own, plan, size, .. } = ground;
@@ -146,7 +153,7 @@ impl Session {
                 has_person: own.stdin == Own::Terminal,
                 ..Outer::default()
             },
-            flow: Flow { sources, sinks, files, ..Flow::default() },
+            flow: Flow { sources, sinks, printed, ..Flow::default() },
             asked: Asked::default(),
             teller: Teller {
                 notes: Notes::new(config.say),

@@ -192,6 +192,13 @@ impl Ladder {
         }
     }
 
+    /// There is no prompt to wait for.
+    pub(super) fn unasked(&mut self, now: Moment) {
+        if let Some(until) = self.episode.as_mut().and_then(|episode| episode.prompt.as_mut()) {
+            *until = now;
+        }
+    }
+
     fn end_episode(&mut self, actions: &mut Vec<Action>) {
         let Some(episode) = self.episode.take() else { return };
         self.signaled = episode.signaled.or(self.signaled);

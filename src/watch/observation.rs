@@ -104,6 +104,8 @@ pub enum Observation<'a> {
     Answered(Vec<Answer>),
     /// Somebody said what to do.
     Told(Order),
+    /// The person cannot be asked what [`Action::Prompt`](super::Action::Prompt) was to ask.
+    Unasked,
     /// A person is there, or is not any more.
     Attended(bool),
     /// The command ended.

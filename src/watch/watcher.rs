@@ -109,6 +109,7 @@ impl Watcher {
                 }
                 self.looking.answered(look.clone());
                 if look.file_grew {
+                    self.sight.clocks.byte = Some(now);
                     self.sight.clocks.progressed(now, "a file it prints to has grown");
                 }
             }
@@ -117,6 +118,7 @@ impl Watcher {
                 self.sight.keep_draft(now);
                 self.gap = Some(*length);
             }
+            Observation::Unasked => self.ladder.unasked(now),
             Observation::Attended(attended) => self.attended = *attended,
             Observation::Answered(answers) => self.answers = Some(answers.clone()),
             Observation::Told(order) => self.take_order(now, order),

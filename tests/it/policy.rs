@@ -64,6 +64,20 @@ fn a_question_of_an_event_loop_that_is_never_seen_at_rest_lives_on() {
     assert_eq!(run.finish().1.code(), Some(0));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_that_reads_the_persons_terminal_itself_lives_on() {
+    let folder = tempfile::tempdir().unwrap();
+    for words in ["--pty never", "--stdin inherit", "--pty mirror --relaunch crash"] {
+        let limits = "--idle 1s --no-guard --events fd:3";
+        let script = format!("$IW {words} {limits} -- head -n 1 3>&1 >log 2>&1; echo status=$?; cat log");
+        let mut run = Run::script("sh", &script).folder(folder.path()).in_terminal();
+        run.wait_for("\"evidence\":\"it is blocked in a read from the terminal").enter("some text\r");
+        let (text, _) = run.finish();
+        assert!(text.contains("status=0"), "{words}: {text}");
+    }
+}
+
 #[test]
 fn own_codes_and_the_commands_own_status() {
     let stuck = |options: &[&str]| {
@@ -224,10 +238,31 @@ fn a_file_that_the_command_prints_to_directly_is_watched_too() {
 }
 
 #[test]
+fn our_own_lines_in_a_file_that_the_command_prints_to_are_no_sign_of_life() {
+    let modes: [&[&str]; 3] =
+        [&["--explain"], &["--heartbeat", "300ms"], &["--quiet", "--events", "fd:1", "--progress-every", "300ms"]];
+    for mode in modes {
+        let log = tempfile::tempfile().unwrap();
+        let limits = ["--pty", "mirror", "--idle", "1s", "--timeout", "20s", "--no-guard"];
+        let mut command = Run::sh(&[&limits, mode].concat(), "echo here; exec sleep 300").command();
+        command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+        assert_eq!(command.status().unwrap().code(), Some(121), "{mode:?}");
+    }
+}
+
+#[test]
 fn a_command_that_never_prints_anything_has_a_limit_of_its_own() {
     let options = ["--idle", "off", "--first-output", "500ms", "--no-guard"];
     assert_eq!(Run::sh(&options, "sleep 300").output().status.code(), Some(121));
     assert_eq!(Run::sh(&options, "echo here; sleep 1").output().status.code(), Some(0));
+}
+
+#[test]
+fn what_is_printed_to_a_file_of_its_own_is_the_first_output_too() {
+    let options = ["--pty", "mirror", "--idle", "off", "--first-output", "1s", "--no-guard", "--explain"];
+    let mut command = Run::sh(&options, "echo here; sleep 2.5; exit 3").command();
+    let output = command.stdin(Stdio::null()).stdout(tempfile::tempfile().unwrap()).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
 }
 
 #[test]

@@ -80,3 +80,12 @@ fn a_prompt_over_a_program_that_has_all_keys_as_sequences_reads_letters() {
         assert!(after.starts_with(&format!("{back}\x1b[r")), "{after:?}");
     }
 }
+
+#[test]
+fn a_prompt_that_cannot_be_shown_is_skipped() {
+    // The command reads the keyboard itself, so there is nothing that could be covered or asked.
+    let options = [&["--pty", "never", "--kill-after", "1s"], &OPTIONS[..]].concat();
+    let run = Run::sh(&options, "exec sleep 20").in_terminal();
+    let (text, status) = run.finish();
+    assert_eq!(status.code(), Some(124), "{text}");
+}

@@ -26,30 +26,39 @@ use nix::sys::termios::LocalFlags;
 
 #[cfg(target_os = "linux")]
 use self::linux::Keyboard;
+use super::lent::Lent;
 use super::pty::Pty;
 use crate::watch::{Known, Look};
 
-/// Looks at the processes below `root` that have the terminal `pty`. It and all others that the command has for its streams
-/// have these device numbers on the other side: a pager reads from whichever of them it finds.
-pub fn look(root: i32, pty: Option<&Pty>, terminals: &[u64]) -> Look {
-    let Some(pty) = pty else { return Look::default() };
-    let flags = pty.settings().ok().map(|settings| settings.local_flags);
+/// Looks at the processes below `root` that have the terminal `pty`, or `lent`, or both. They and all others that the
+/// command has for its streams have these device numbers on the other side: a pager reads from whichever of them it finds.
+pub fn look(root: i32, pty: Option<&Pty>, lent: Option<&Lent>, terminals: &[u64]) -> Look {
+    if pty.is_none() && lent.is_none() {
+        return Look::default();
+    }
+    let settings = pty.map_or_else(|| lent.and_then(Lent::settings), |pty| pty.settings().ok());
+    let flags = settings.map(|settings| settings.local_flags);
     let known = |flag| flags.map_or(Known::Unknown, |flags| if flags.contains(flag) { Known::Yes } else { Known::No });
-    let (reads_terminal, listens) = readers(root, pty.foreground(), terminals);
+    let foregrounds = [pty.and_then(Pty::foreground), lent.and_then(Lent::foreground)];
+    let mut found = foregrounds.into_iter().flatten().map(|foreground| readers(root, foreground, terminals));
+    let first = found.next().unwrap_or((Known::Unknown, false));
+    let (reads_terminal, listens) = if first.0 == Known::Yes { first } else { found.next().unwrap_or(first) };
     Look {
         reads_terminal,
         listens,
         line_mode: known(LocalFlags::ICANON),
         echo: known(LocalFlags::ECHO),
-        held_up: is_stopped(root, pty.device()),
+        held_up: is_stopped(root, pty.and_then(Pty::device)),
         ..Look::default()
     }
 }
 
 /// Whether somebody reads from the terminal, and whether somebody at least listens to it and to nobody else.
 #[cfg(target_os = "linux")]
-fn readers(root: i32, foreground: Option<i32>, terminals: &[u64]) -> (Known, bool) {
-    let (Some(foreground), false) = (foreground, terminals.is_empty()) else { return (Known::Unknown, false) };
+fn readers(root: i32, foreground: i32, terminals: &[u64]) -> (Known, bool) {
+    if terminals.is_empty() {
+        return (Known::Unknown, false);
+    }
     match linux::keyboard(root, foreground, terminals) {
         Keyboard::Awaited => (Known::Yes, false),
         Keyboard::Heard => (Known::Unknown, true),
@@ -59,7 +68,7 @@ fn readers(root: i32, foreground: Option<i32>, terminals: &[u64]) -> (Known, boo
 }
 
 #[cfg(not(target_os = "linux"))]
-fn readers(_root: i32, _foreground: Option<i32>, _terminals: &[u64]) -> (Known, bool) {
+fn readers(_root: i32, _foreground: i32, _terminals: &[u64]) -> (Known, bool) {
     (Known::Unknown, false)
 }
 
