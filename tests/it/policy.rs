@@ -72,7 +72,7 @@ fn a_command_that_reads_the_persons_terminal_itself_lives_on() {
         let limits = "--idle 1s --no-guard --events fd:3";
         let script = format!("$IW {words} {limits} -- head -n 1 3>&1 >log 2>&1; echo status=$?; cat log");
         let mut run = Run::script("sh", &script).folder(folder.path()).in_terminal();
-        run.wait_for("\"evidence\":\"it is blocked in a read from the terminal").enter("some text\r");
+        run.wait_for("\"evidence\":\"blocked reading from the terminal").enter("some text\r");
         let (text, _) = run.finish();
         assert!(text.contains("status=0"), "{words}: {text}");
     }
