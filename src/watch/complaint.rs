@@ -12,11 +12,11 @@ pub(super) struct Tone {
 }
 
 impl Tone {
-    /// The tone of `text`; `lower` is room to work in.
-    pub(super) fn of(text: &str, lower: &mut String) -> Self {
+    /// The tone of `text`, which is `masked` without times and ids; `lower` is room to work in.
+    pub(super) fn of(text: &str, masked: &str, lower: &mut String) -> Self {
         to_lowercase(text, lower);
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        let complains = has(&COMPLAINTS) && !none_of_it(lower) && !only_counts(lower) && !is_passed(text);
+        let complains = has(&COMPLAINTS) && !none_of_it(lower) && !only_counts(lower, masked) && !is_passed(text);
         Self { complains, retries: has(&RETRIES), share: shows_share(text) }
     }
 }
@@ -40,20 +40,50 @@ fn none_of_it(lower: &str) -> bool {
 
 /// Whether every complaint in the line is counted, beside something else that is: `1200 rows, 3 errors`, `ok=12 failed=3`,
 /// `loss=0.2 error=0.04`. One alone with a number, as in `error: 529` or `500 error`, is that error.
-fn only_counts(lower: &str) -> bool {
+fn only_counts(lower: &str, masked: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
-    let numbers = lower.split(|c: char| !is_digit(c)).filter(|part| !part.is_empty()).count();
     let mut complaints = COMPLAINTS.iter().flat_map(|word| lower.match_indices(word));
-    numbers > 1
+    counted(masked).nth(1).is_some()
         && complaints.all(|(at, word)| {
             let (before, rest) = (&lower[..at], &lower[at + word.len()..]);
             let after = rest.trim_start_matches(char::is_alphabetic);
             let several = after.len() < rest.len();
-            let value = after.strip_prefix([':', '=']).map(str::trim_start).filter(|value| value.starts_with(is_digit));
-            let fraction = |value: &str| value.trim_start_matches(is_digit).starts_with('.');
-            let number_first = before.ends_with(' ') && before.trim_end().ends_with(is_digit);
-            several && (number_first || value.is_some()) || value.is_some_and(fraction)
+            let is_fraction = |value: &str| {
+                let decimals = value.trim_start_matches(is_digit);
+                decimals.len() < value.len()
+                    && decimals.strip_prefix('.').is_some_and(|rest| rest.starts_with(is_digit))
+            };
+            let named = after.strip_prefix('"').unwrap_or(after);
+            let value = named.strip_prefix([':', '=']).map(str::trim_start).filter(|value| value.starts_with(is_digit));
+            let fraction = value.or_else(|| after.strip_prefix(' ')).is_some_and(is_fraction);
+            several && (before.ends_with(' ') && ends_in_count(before) || value.is_some()) || fraction
         })
+}
+
+/// Whether the last word is a number of something, and not the number of an attempt or a part of a name or an address.
+fn ends_in_count(before: &str) -> bool {
+    let mut words = before.split_whitespace().rev();
+    let last = words.next().is_some_and(|word| is_count(word.trim_start_matches(['(', '['])));
+    last && !words.next().is_some_and(|word| RETRIES.iter().any(|name| word.contains(name)))
+}
+
+/// The numbers in a line that stand for themselves: none of names, addresses or, as far as they are masked, times.
+fn counted(masked: &str) -> impl Iterator<Item = &str> {
+    let belongs = |c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | '-' | '_' | ':' | '/' | '@' | '[' | ']');
+    let words = masked.split(move |c: char| !belongs(c)).map(|word| word.trim_matches([',', '.', ':', '[', ']']));
+    let of_its_own = |name: &str| name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-'));
+    let value = move |word| match str::rsplit_once(word, ':') {
+        Some((name, value)) if of_its_own(name) => value,
+        _ => word,
+    };
+    words.map(value).filter(|word| is_count(word))
+}
+
+/// `3`, `1,200`, `0.5`, `3/10`.
+fn is_count(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit())
+        && word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'/'))
+        && word.bytes().filter(|b| *b == b'.').count() < 2
 }
 
 const COMPLAINTS: [&str; 34] = [
@@ -143,11 +173,14 @@ fn to_lowercase(text: &str, lower: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::watch::line_form::LineForm;
+
+    fn complains(text: &str) -> bool {
+        LineForm::default().hash(text).is_some_and(|(_, tone)| tone.complains)
+    }
 
     #[test]
     fn a_test_that_passed_does_not_complain_of_what_it_is_called() {
-        let complains = |text: &str| Tone::of(text, &mut String::new()).complains;
         for passed in [
             "    ✔ should throw an error when missing (3ms)",
             "--- PASS: TestTimeout (0.84s)",
@@ -171,13 +204,16 @@ mod tests {
 
     #[test]
     fn complaints_that_are_counted_among_other_things_are_no_complaint() {
-        let complains = |text: &str| Tone::of(text, &mut String::new()).complains;
         for counted in [
             "INFO processed 13200 records, 3 errors",
             "ok=12 changed=0 failed=3",
             "12 passed, 2 failed",
             "epoch 3 loss=0.2 train_error=0.0086",
             "rows: 1200, errors: 3",
+            r#"{"rows":1200,"errors":3}"#,
+            "epoch 3 loss 1.9844 val_error 0.4901",
+            "[12]\ttrain-error:0.046522\ttest-error:0.042831",
+            "12:00:01 Tests  3 failed | 12 passed (15)",
         ] {
             assert!(!complains(counted), "{counted}");
         }
@@ -188,6 +224,12 @@ mod tests {
             "connection refused, 3 errors, 12 left",
             "failed to fetch 3 of 12",
             "HTTP 503 service unavailable after 3 s",
+            "2026-11-18 12:00:01,344 [main] request failed: 503",
+            "request 3fa8b2c1-9d04-4e1b-a7c6-0123456789ab failed: 503",
+            "[1763500000.123456] request 0x7f3a8812 failed: 503",
+            "Nov 18 12:00:01 host app[1234]: request failed: 503",
+            "attempt 3 failed, 2 left",
+            "10.0.0.7:43210 disconnected: EOF",
         ] {
             assert!(complains(complaint), "{complaint}");
         }

@@ -8,6 +8,7 @@ use super::seen::hash;
 #[derive(Debug, Default)]
 pub(super) struct LineForm {
     lower: String,
+    without_ids: String,
     masked: String,
     form: String,
 }
@@ -15,11 +16,20 @@ pub(super) struct LineForm {
 impl LineForm {
     /// Stands for the line, with its tone; none if there is nothing in it that a reader would tell apart.
     pub(super) fn hash(&mut self, text: &str) -> Option<(u64, Tone)> {
-        mask(text, &mut self.masked);
+        // Before times are: the `687d` of an id is none.
+        self.without_ids.clear();
+        for word in text.split_inclusive(|c| !is_of_name(c)) {
+            let name = word.trim_end_matches(|c| !is_of_name(c));
+            self.without_ids.push_str(if is_id(name) { "#" } else { name });
+            self.without_ids.push_str(&word[name.len()..]);
+        }
+        mask(&self.without_ids, &mut self.masked);
         if self.masked.chars().filter(|c| c.is_alphanumeric()).take(2).count() < 2 {
             return None;
         }
-        let tone = Tone::of(text, &mut self.lower);
+        // What says when it was, or which, is nothing that is counted.
+        self.hash_of_masked(false);
+        let tone = Tone::of(text, &self.form, &mut self.lower);
         Some((self.hash_of_masked(tone.retries || tone.complains && !tone.share), tone))
     }
 
@@ -35,21 +45,42 @@ impl LineForm {
 
     fn hash_of_masked(&mut self, numbers_vary: bool) -> u64 {
         self.form.clear();
-        // What says which process it was, or what it has cost, says nothing of what was done.
-        let mut aside = false;
-        for word in self.masked.split_inclusive(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))) {
-            let name = word.trim_end_matches(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')));
+        // What says which process it was, or when, or what it has cost, says nothing of what was done.
+        let (mut aside, mut first) = (false, true);
+        for word in self.masked.split_inclusive(|c| !is_of_name(c)) {
+            let name = word.trim_end_matches(|c| !is_of_name(c));
             let number = !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-            if is_id(name) || numbers_vary && is_number_or_made_up(name) || number && aside {
+            let when = number && is_moment(name, &word[name.len()..], first);
+            if numbers_vary && is_number_or_made_up(name) || number && aside || when {
                 self.form.push('#');
                 self.form.push_str(&word[name.len()..]);
             } else {
                 self.form.push_str(word);
             }
-            aside = name.eq_ignore_ascii_case("pid") || name.ends_with("_tokens") || aside && name.is_empty();
+            let says = ["pid", "ts", "time", "timestamp"].iter().any(|label| name.eq_ignore_ascii_case(label));
+            aside = says || name.ends_with("_tokens") || aside && name.is_empty();
+            first &= name.is_empty();
         }
         hash(&self.form)
     }
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+/// Whether a number says when the line was printed: by the seconds since 1970, in whichever part of a second, or since the
+/// start, as the kernel's `[ 1234.567890]`. Without a fraction it is taken for that only where the line begins.
+fn is_moment(number: &str, end: &str, first: bool) -> bool {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let fine = fraction.len() >= 3 && !fraction.contains('.');
+    let since_1970 = whole.starts_with('1')
+        && match whole.len() {
+            10 => fine || first && fraction.is_empty(),
+            13 | 16 | 19 => first && fraction.is_empty(),
+            _ => false,
+        };
+    since_1970 || first && fine && end.starts_with([']', ':'])
 }
 
 /// Commit hashes, addresses, UUIDs: letters and digits of base sixteen, seven or more.
@@ -89,6 +120,52 @@ fn is_number_or_made_up(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn form(text: &str) -> Option<u64> {
+        LineForm::default().hash(text).map(|(hash, _)| hash)
+    }
+
+    #[test]
+    fn a_line_says_the_same_at_any_time_however_that_is_written() {
+        for (one, other) in [
+            ("1763500000.123 polling the queue", "1763500012.456 polling the queue"),
+            ("[1763500000.123456] polling the queue", "[1763500012.456789] polling the queue"),
+            ("1763500000 polling the queue", "1763500012 polling the queue"),
+            ("1763500000123 polling the queue", "1763500012456 polling the queue"),
+            ("[INFO] [1763500000.123456789]: polling", "[INFO] [1763500012.456789123]: polling"),
+            ("{\"ts\":1763500000.123,\"msg\":\"polling\"}", "{\"ts\":1763500012.456,\"msg\":\"polling\"}"),
+            ("{\"time\":1763500000123,\"msg\":\"polling\"}", "{\"time\":1763500012456,\"msg\":\"polling\"}"),
+            ("[ 1234.567890] polling the queue", "[ 1246.678901] polling the queue"),
+            ("   1.234: polling the queue", "  12.345: polling the queue"),
+        ] {
+            assert_eq!(form(one), form(other), "{one:?} and {other:?} differ by time alone");
+        }
+        for (one, other) in [
+            ("1000 stored", "1001 stored"),
+            ("1.5 GB stored", "1.6 GB stored"),
+            ("stored 1763500000 bytes", "stored 1763500012 bytes"),
+            ("stored post 1763500000123456789", "stored post 1763500012456789123"),
+            ("[3] stored", "[4] stored"),
+            ("[0.97] stored", "[0.98] stored"),
+        ] {
+            assert_ne!(form(one), form(other), "{one:?} and {other:?} differ by work");
+        }
+    }
+
+    #[test]
+    fn a_line_says_the_same_whichever_request_it_is_about() {
+        let mut last = 1_u64;
+        let mut group = |letters: usize| {
+            last = last.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            format!("{:012x}", last >> 16)[..letters].to_owned()
+        };
+        let first = form("request 3fa8b2c1-9d04-4e1b-a7c6-0123456789ab begins");
+        // `687d` at the beginning of a group is no number of days.
+        for _ in 0..3000 {
+            let id = [8, 4, 4, 4, 12].map(&mut group).join("-");
+            assert_eq!(form(&format!("request {id} begins")), first, "{id}");
+        }
+    }
 
     #[test]
     fn names_that_somebody_chose_are_no_ids() {

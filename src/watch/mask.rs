@@ -274,7 +274,12 @@ mod tests {
         same("34 sekund, 34 sekuntia, 34 sekunder", "35 sekund, 35 sekuntia, 35 sekunder");
         same("34 secunde, 2 minuuttia, 34 másodperc", "35 secunde, 3 minuuttia, 35 másodperc");
         same("прошло 2 минуты 3 секунды", "прошло 3 минуты 4 секунды");
+        same("34 seg, 34 segons, 2 dk 34 sn", "35 seg, 35 segons, 3 dk 35 sn");
+        same("2 uur 34 seconden, 34 vteřin, 34 δευτ.", "3 uur 35 seconden, 35 vteřin, 35 δευτ.");
+        same("34 ثوان, 34 सेकेंड, 34 সেকেন্ড", "35 ثوان, 35 सेकेंड, 35 সেকেন্ড");
         differ("34 sections, 34 segments", "35 sections, 35 segments");
+        differ("34 s3 objects", "35 s3 objects");
+        differ("34 min.js", "35 min.js");
         differ("第34章", "第35章");
         differ("第３４章", "第３５章");
         differ("٣٤ ملفا", "٣٥ ملفا");
@@ -294,6 +299,9 @@ mod tests {
     fn rates_and_the_speeds_of_a_transfer_meter_do_not_count() {
         same("4.77 MiB/19.07 MiB (3.69 KiB/s, 66m)", "4.77 MiB/19.07 MiB (29.55 KiB/s, 6m)");
         same("下载 3.69 KB/秒", "下载 0.15 KB/秒");
+        same("45 % 3,69 МБ/с", "45 % 0,15 МБ/с");
+        same("45 % 3,7 Mo par seconde, 12 Zeilen pro Sekunde", "45 % 0,1 Mo par seconde, 1 Zeilen pro Sekunde");
+        differ("12 файлов/каталог", "13 файлов/каталог");
         same("100/600 [00:10<00:50, 9.88it/s]", "100/600 [00:45<03:50,  2.2s/it]");
         same("out 7%[> ] 292.97K --.-KB/s eta 9m 3s", "out 7%[> ] 292.97K  12.1KB/s eta 59s");
         same(

@@ -57,6 +57,33 @@ fn a_complaint_now_and_then_makes_no_loop_of_a_log() {
 }
 
 #[test]
+fn a_log_says_the_same_whatever_moment_and_request_its_lines_name() {
+    let log = |line: fn(usize) -> String| {
+        let mut watched = Watched::new();
+        watched.draws(seconds(200), Duration::from_millis(250), line);
+        watched.state()
+    };
+    let id = |n: usize| {
+        let drawn = (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        format!("3fa8b2c1-{:04x}-4{:03x}-a7c6-{:012x}", drawn >> 48, drawn >> 36 & 0xfff, drawn >> 8 & 0xffff_ffff_ffff)
+    };
+    assert_eq!(log(|n| format!("[{}.{:06}] polling\r\n", 1_763_500_000 + n / 4, n * 7919 % 1_000_000)), State::Looping);
+    assert_eq!(log(|n| format!("[{:5}.{:06}] polling\r\n", 1234 + n / 4, n * 7919 % 1_000_000)), State::Looping);
+    assert_eq!(log(|n| format!("stored {} bytes\r\n", 1_763_500_000 + n)), State::Active);
+    assert_eq!(
+        log(|n| format!("epoch {n} loss 1.{:04} val_error 0.{:04}\r\n", 9000 - n * 7, 5000 - n * 3)),
+        State::Active
+    );
+
+    let mut watched = Watched::new();
+    watched.draws(seconds(200), Duration::from_millis(250), |n| format!("request {} begins\r\n", id(n)));
+    assert_eq!(watched.state(), State::Looping);
+    let mut watched = Watched::new();
+    watched.draws(seconds(200), seconds(3), |n| format!("12:00:{:02} request {} failed: 503\r\n", n % 60, id(n)));
+    assert_eq!(watched.state(), State::Looping);
+}
+
+#[test]
 fn a_number_that_goes_on_in_place_between_warnings_is_work() {
     let warned = |counter: fn(usize) -> String| {
         let mut watched = Watched::new();

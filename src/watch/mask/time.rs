@@ -1,7 +1,7 @@
 //! Times, clocks, dates and rates at the beginning of a text, in the ways programs write them.
 
 /// Names of units of time in the languages programs speak; those of three letters and more in upper and lower case.
-const UNITS: [&str; 53] = [
+const UNITS: [&str; 65] = [
     "ns",
     "us",
     "µs",
@@ -55,11 +55,23 @@ const UNITS: [&str; 53] = [
     "perc",
     "λεπτά",
     "δευτερόλεπτα",
+    "δευτ",
+    "seg",
+    "segons",
+    "seconden",
+    "uur",
+    "vteřin",
+    "vteřiny",
+    "sn",
+    "dk",
+    "ثوان",
+    "ثوانٍ",
+    "सेकेंड",
 ];
 /// How such names begin in languages that bend them, in upper and lower case: `Sekunden`, `sekuntia`, `минуты`.
 const STEMS: [&str; 9] = ["sekun", "secund", "segund", "minut", "minuu", "секунд", "минут", "хвилин", "másodperc"];
 /// Units of scripts that put no blank after a word.
-const RUN_ON_UNITS: [&str; 9] = ["秒", "分钟", "分間", "小时", "時間", "초", "시간", "วินาที", "นาที"];
+const RUN_ON_UNITS: [&str; 10] = ["秒", "分钟", "分間", "小时", "時間", "초", "시간", "วินาที", "นาที", "সেকেন্ড"];
 /// Units that are units of time only right behind their number, and those that are only apart from it.
 const SHORT_UNITS: [&str; 4] = ["m", "h", "d", "w"];
 const LONG_UNITS: [&str; 4] = ["day", "days", "week", "weeks"];
@@ -69,6 +81,8 @@ const LIMITS: [&str; 3] = ["/", " / ", " of "];
 const HALVES: [&str; 6] = ["AM", "PM", "am", "pm", "a.m.", "p.m."];
 /// What something is counted by in a rate.
 const PER: [&str; 10] = ["s", "sec", "second", "it", "min", "minute", "m", "h", "hr", "hour"];
+/// The words for it, in English, German, French, Spanish and Portuguese, Italian, Russian.
+const OVER: [&str; 7] = [" per ", " pro ", " par ", " por ", " al ", " в ", " на "];
 /// Units that are rates by themselves, in upper and lower case.
 const RATES: [&str; 10] = ["fps", "bps", "kbps", "mbps", "gbps", "kibps", "mibps", "gibps", "rps", "rpm"];
 /// Labels of numbers that are times and rates without a unit.
@@ -218,20 +232,22 @@ fn take_rate(after: &str) -> Option<&str> {
 }
 
 fn take_quotient(after: &str) -> Option<&str> {
+    /// A longer word is no unit.
+    const LONGEST: usize = 10;
     let unit = after.strip_prefix(' ').unwrap_or(after);
-    let name = letters(unit);
-    if name > 10 {
+    let (name, end) = split_word(unit);
+    if name.chars().nth(LONGEST).is_some() {
         return None;
     }
-    let over = unit[name..].strip_prefix('/').or_else(|| unit[name..].strip_prefix(" per "));
-    let per = over.or_else(|| after.strip_prefix(" per "))?;
-    if let Some(end) = per.strip_prefix('秒') {
+    let words = || OVER.iter().find_map(|word| end.strip_prefix(word).or_else(|| after.strip_prefix(word)));
+    let per = end.strip_prefix('/').or_else(words)?;
+    if let Some(end) = RUN_ON_UNITS.iter().find_map(|by| per.strip_prefix(by)) {
         return Some(end);
     }
-    let (by, end) = per.split_at(letters(per));
+    let (by, end) = split_word(per);
     // A time for each of whatever is counted is a rate: `12ms/step`.
-    let of_time = is_unit(&unit[..name]) && !by.is_empty();
-    (of_time || PER.contains(&by)).then_some(end)
+    let of_time = is_unit(name) && !by.is_empty();
+    (of_time || PER.contains(&by) || is_unit(by)).then_some(end)
 }
 
 fn letters(text: &str) -> usize {
@@ -284,7 +300,10 @@ fn duration_part(rest: &str, may_stand_alone: bool) -> Option<&str> {
     let others = if spaced { LONG_UNITS } else { SHORT_UNITS };
     if is_unit(name) || others.contains(&name) {
         let more = next.strip_prefix('/').is_some_and(|limit| digits(limit) == 0);
-        return (!more && !next.starts_with('_')).then_some(next);
+        // What is counted in `12 s3 objects` and `5 min.js` has a name that only begins like a unit.
+        let named = spaced && digits(next) > 0
+            || next.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
+        return (!more && !named && !next.starts_with('_')).then_some(next);
     }
     let runs_on = matches!(name, "h" | "m" | "s" | "d") && if spaced { is_spaced_part(next) } else { digits(next) > 0 };
     runs_on.then_some(next)
