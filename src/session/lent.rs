@@ -20,10 +20,9 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// The terminal that is `stdin`; `alone` is whether nobody else in a pipeline has it as well.
-    pub fn new(stdin: BorrowedFd<'_>, alone: bool) -> io::Result<Self> {
-        let fd = stdin.try_clone_to_owned()?;
-        Ok(Self { found: tcgetattr(&fd).ok(), fd, alone })
+    /// The terminal that is `stdin`, which was `found` with these settings; `alone` is whether nobody else in a pipeline has it as well.
+    pub fn new(stdin: BorrowedFd<'_>, found: Option<Termios>, alone: bool) -> io::Result<Self> {
+        Ok(Self { fd: stdin.try_clone_to_owned()?, found, alone })
     }
 
     /// Puts its settings back, for a command that was killed before it could.
@@ -47,9 +46,9 @@ impl Lent {
         tcgetattr(&self.fd).ok()
     }
 
-    /// Whether it shows what is typed.
-    pub fn echoes(&self) -> bool {
-        self.settings().is_none_or(|settings| settings.local_flags.contains(LocalFlags::ECHO))
+    /// Whether it showed what is typed.
+    pub fn echoed(&self) -> bool {
+        self.found.as_ref().is_none_or(|found| found.local_flags.contains(LocalFlags::ECHO))
     }
 
     /// The process group in its foreground.

@@ -81,7 +81,7 @@ impl Session {
         let Ground { own, plan, size, takes_terminal, in_front, .. } = launched.ground;
         let lends = plan.stdin == Input::Inherit && own.stdin == Own::Terminal;
         let alone = ![own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Pipe | Own::Socket));
-        let seat = lends.then(|| Lent::new(STANDARD[0], alone).ok()).flatten();
+        let seat = lends.then(|| Lent::new(STANDARD[0], launched.ground.input_settings.clone(), alone).ok()).flatten();
         if !config.relaunches() {
             let_go(plan, inherited);
         }
@@ -91,7 +91,7 @@ impl Session {
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
         let mut session = Self::around(config, launched, signals, time, records);
         if let (Some(seat), None) = (&seat, &session.inner.pty) {
-            session.inner.is_silenced = !seat.echoes();
+            session.inner.is_silenced = !seat.echoed();
         }
         session.outer.lent = seat;
         session.teller.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
