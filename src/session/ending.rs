@@ -68,6 +68,10 @@ impl Session {
         self.restore_screen();
         self.begin_line();
         self.keep_usable_settings();
+        let was_killed = self.fate.reason.is_some() || matches!(self.fate.ended, Some(Status::Signal(_)));
+        if let (Some(lent), true) = (&self.outer.lent, was_killed) {
+            lent.give_back();
+        }
         self.return_typeahead();
         // Before our side of the terminal is closed: until the monitor has taken it away from them, that would be a
         // hangup for those who live on.

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use nix::sys::termios::{LocalFlags, Termios};
+use nix::sys::termios::{LocalFlags, Termios, tcgetattr};
 use portable_pty::PtySize;
 
 use super::environment::Environment;
@@ -18,7 +18,7 @@ use super::signals::Signals;
 use super::spawn::{Failure, Given, Launch};
 use super::streams::{Input, Output, Plan};
 use super::surroundings::Surroundings;
-use super::terminal::Terminal;
+use super::terminal::{STANDARD, Terminal};
 use super::{inherited, tree, typeahead};
 use crate::config::Config;
 use crate::error::Error;
@@ -54,6 +54,8 @@ pub struct Ground {
     pub terminal: Option<Terminal>,
     /// The settings our terminal was found with.
     settings: Option<Termios>,
+    /// Those of our standard input, if it is one: the command may have changed them as soon as it is there.
+    pub input_settings: Option<Termios>,
     /// We are in our terminal's foreground.
     pub in_front: bool,
     /// The command has our terminal from the start.
@@ -84,6 +86,7 @@ impl Ground {
         let mut terminal = if plan.pty { Terminal::find() } else { None };
         let size = size(config, terminal.as_ref());
         let settings = terminal.as_ref().and_then(|terminal| terminal.settings().ok());
+        let input_settings = tcgetattr(STANDARD[0]).ok();
         let (pty, slave) =
             if plan.pty { open(size, settings.as_ref(), !plan.type_stdin).map(both)? } else { (None, None) };
         let in_front = terminal.as_ref().is_none_or(Terminal::is_ours);
@@ -91,7 +94,7 @@ impl Ground {
         if let (Some(terminal), Some(settings), true) = (&mut terminal, &settings, takes_terminal) {
             terminal.will_be_raw(settings.clone(), plan.shared);
         }
-        Ok(Self { own, plan, size, terminal, settings, in_front, takes_terminal, pty, slave })
+        Ok(Self { own, plan, size, terminal, settings, input_settings, in_front, takes_terminal, pty, slave })
     }
 
     /// Nobody came to read what was typed too early: it is for whoever comes next.

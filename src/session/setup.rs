@@ -81,7 +81,8 @@ impl Session {
         let launched = Launched::new(config, argv, records.taken_variables(), left)?;
         let Ground { own, plan, size, takes_terminal, in_front, .. } = launched.ground;
         let lends = plan.stdin == Input::Inherit && own.stdin == Own::Terminal;
-        let lent = lends.then(|| Lent::new(STANDARD[0]).ok()).flatten();
+        let alone = ![own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Pipe | Own::Socket));
+        let seat = lends.then(|| Lent::new(STANDARD[0], launched.ground.input_settings.clone(), alone).ok()).flatten();
         if !config.relaunches() {
             let_go(plan, inherited);
         }
@@ -90,10 +91,10 @@ impl Session {
             || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Terminal | Own::OtherTerminal));
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
         let mut session = Self::around(config, launched, signals, time, records);
-        if let (Some(lent), None) = (&lent, &session.inner.pty) {
-            session.inner.is_silenced = !lent.echoes();
+        if let (Some(seat), None) = (&seat, &session.inner.pty) {
+            session.inner.is_silenced = !seat.echoed();
         }
-        session.outer.lent = lent;
+        session.outer.lent = seat;
         session.teller.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
         session.report(&Event::Started { command: words, pid: session.command.child });
         session.set_attended(session.outer.has_person && in_front);
