@@ -169,9 +169,8 @@ fn a_fault_of_our_own_gives_the_terminal_back_and_leaves_nobody_behind() {
     let (text, status) = run.finish();
     assert_eq!(status.code(), Some(125), "{text}");
     assert_eq!(text.matches("internal error").count(), 1, "{text}");
-    if let Ok(pid) = fs::read_to_string(folder.path().join("pid")) {
-        until_gone(pid.trim().parse().unwrap());
-    }
+    assert!(text.contains("\x1b[?1000l") && text.contains("\x1b[?1049l"), "{text:?}");
+    until_gone(fs::read_to_string(folder.path().join("pid")).unwrap().trim().parse().unwrap());
 }
 
 #[test]
