@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use super::authors::Authors;
 use super::pty::Pty;
 use super::queries::Queries;
 use super::relay::Keyboard;
@@ -23,6 +24,8 @@ pub(super) struct Inner {
     pub(super) is_silenced: bool,
     /// What is on its way.
     pub(super) keyboard: Keyboard,
+    /// Who typed what may be unread.
+    pub(super) authors: Authors,
     /// The key that was typed last takes the next one for what it is.
     pub(super) literal: bool,
     /// Where keys are read to.

@@ -18,6 +18,7 @@
 
 mod alarm;
 mod asked;
+mod authors;
 mod beside;
 mod checkpoint;
 mod clock;

@@ -28,7 +28,7 @@ impl Session {
             Action::Look => self.look(),
             Action::Ask => self.ask_guards(),
             Action::Warn { evidence, limit, known, .. } => self.warn(evidence, *limit, *known),
-            Action::Type(bytes) => self.type_in(bytes),
+            Action::Type(bytes) => self.type_ours(bytes),
             Action::Run(shell) => self.run_shell(shell),
             Action::Prompt { about, evidence } => self.open_prompt(*about, evidence),
             Action::ClosePrompt => self.close_prompt(),

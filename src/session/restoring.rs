@@ -52,12 +52,13 @@ impl Session {
         }
     }
 
-    /// What was typed and not read is for whoever reads the terminal next.
+    /// What the person typed and nobody read is for whoever reads the terminal next.
     pub(super) fn return_typeahead(&mut self) {
         let Some(terminal) = self.outer.terminal.as_mut().filter(|terminal| terminal.is_raw()) else { return };
         let (Some(pty), Some(slave)) = (&self.inner.pty, &self.inner.slave) else { return };
         let mut unread = pty.settings().and_then(|settings| typeahead::take(slave, &settings)).unwrap_or_default();
         unread.extend(self.inner.keyboard.take_back());
+        let mut unread = self.inner.authors.leave_out_ours(unread);
         if !unread.is_empty() {
             // Whatever was typed since we last looked comes after that.
             unread.extend(typeahead::take_late(terminal));

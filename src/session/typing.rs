@@ -45,6 +45,7 @@ impl Session {
         match found.map(|count| &buffer[..count]) {
             Ok(typed @ [_, ..]) if !unseen && self.prompt.is_none() && is_text(typed) => {
                 self.inner.keyboard.enter(pty.as_fd(), typed);
+                self.inner.authors.the_person(typed);
                 self.inner.typed.extend_from_slice(typed);
                 self.inner.typed_at = self.clock.now();
                 true
@@ -90,12 +91,21 @@ impl Session {
             self.type_in(typed);
         }
         // Once they have their echo.
+        self.inner.authors.the_person(typed);
         self.inner.typed.extend_from_slice(typed);
         self.inner.typed_at = self.clock.now();
     }
 
+    /// Types what no person has typed.
+    pub(super) fn type_ours(&mut self, text: &[u8]) {
+        if self.outer.terminal.is_some() {
+            self.inner.authors.we(text);
+        }
+        self.type_in(text);
+    }
+
     /// Types this into the command's terminal. Where nobody looks at that, its echo would only be in the output.
-    pub(super) fn type_in(&mut self, typed: &[u8]) {
+    fn type_in(&mut self, typed: &[u8]) {
         let Inner { pty: Some(pty), slave, keyboard, .. } = &mut self.inner else { return };
         let mut enter = || keyboard.enter(pty.as_fd(), typed);
         if self.outer.terminal.is_some() { enter() } else { pty.while_silent(slave.as_ref(), enter) }
@@ -140,7 +150,7 @@ impl Session {
                 // Twice: the first ends a line that was not finished.
                 self.type_end(2);
             }
-            Ok(count) => self.type_in(&buffer[..count]),
+            Ok(count) => self.type_ours(&buffer[..count]),
         }
     }
 
@@ -159,7 +169,7 @@ impl Session {
             let watcher = &mut self.watcher;
             let answers = self.inner.queries.answer(questions, || watcher.cursor());
             if !answers.is_empty() && self.inner.keyboard.has_room() {
-                self.type_in(&answers);
+                self.type_ours(&answers);
             }
         }
     }

@@ -92,3 +92,31 @@ fn more_than_a_terminal_holds_can_be_typed_ahead() {
     assert_eq!(run.number("lines"), 401);
     assert!(run.finish().1.success());
 }
+
+#[test]
+fn what_we_typed_is_not_left_for_the_shell() {
+    if !can_be_returned() {
+        return;
+    }
+    let script = format!("$IW {NUDGED} -- sh -c 'echo ready; sleep 300'; echo over; read x; echo [$x]");
+    let mut run = Run::script("sh", &script).in_terminal();
+    run.wait_for("nudged").wait_for("over").enter("mine\n").wait_for("[mine]");
+    assert!(run.finish().1.success());
+}
+
+#[test]
+fn what_we_typed_is_not_left_for_the_next_run() {
+    if !can_be_returned() {
+        return;
+    }
+    let script = format!(
+        "$IW {NUDGED} --relaunch stuck --relaunch-delay 10ms --relaunch-with 'echo again; read x; echo [$x]' -- \
+         sh -c 'echo ready; sleep 300'"
+    );
+    let mut run = Run::script("sh", &script).in_terminal();
+    run.wait_for("nudged").wait_for("again").enter("mine\n").wait_for("[mine]");
+    assert!(run.finish().1.success());
+}
+
+/// Nudged once, and then ended.
+const NUDGED: &str = "--idle 300ms --no-guard --nudge 'touch evil' --max-nudges 1 --nudge-wait 300ms";
