@@ -54,11 +54,17 @@ impl Authors {
         if same < typed.len() && !before.is_empty() || self.cut && !before.is_empty() {
             return Vec::new();
         }
-        if known.iter().all(|key| !key.ours) {
+        let edits = |key: &Key| !is_text(key.byte) && key.byte != b'\r';
+        if known.iter().all(|key| !key.ours) && !self.typed.iter().any(|key| key.ours && edits(key)) {
             return unread;
         }
         before.iter().chain(known).filter(|key| !key.ours).map(|key| key.byte).collect()
     }
+}
+
+/// Whether a terminal that reads whole lines takes it for a part of one.
+fn is_text(byte: u8) -> bool {
+    matches!(byte, 0x1b | b'\t' | b'\n' | b' '..=b'~' | 0x80..)
 }
 
 /// What is left of these keys in a terminal that reads whole lines. One that does not leaves the editing to its reader;
@@ -75,7 +81,7 @@ fn edited(keys: impl Iterator<Item = Key>) -> Vec<Key> {
                 erase(&mut text, usize::MAX, |byte| matches!(byte, b' ' | b'\t'));
             }
             0x15 => erase(&mut text, usize::MAX, |_| false),
-            0x1b | b'\t' | b'\n' | b' '.. => text.push(key),
+            byte if is_text(byte) => text.push(key),
             // Whatever it does, it leaves nothing to be read.
             _ => {}
         }
@@ -98,11 +104,13 @@ fn erase(text: &mut Vec<Key>, most: usize, stays: impl Fn(u8) -> bool) {
 mod tests {
     use super::*;
 
-    /// What goes back of `unread`, if this was typed, ours in capitals.
+    /// What goes back of `unread`, if this was typed, ours in capitals or behind a `!`.
     fn back(typed: &[&str], unread: &str) -> String {
         let mut authors = Authors::default();
         for text in typed {
-            if text.starts_with(char::is_uppercase) {
+            if let Some(keys) = text.strip_prefix('!') {
+                authors.we(keys.as_bytes());
+            } else if text.starts_with(char::is_uppercase) {
                 authors.we(text.as_bytes());
             } else {
                 authors.the_person(text.as_bytes());
@@ -117,6 +125,8 @@ mod tests {
         assert_eq!(back(&["GO ON\r"], "ON\n"), "", "part of it was read");
         assert_eq!(back(&["GO", "\r"], ""), "");
         assert_eq!(back(&["GO ON\r", "GO ON\r"], "GO ON\rGO ON\r"), "");
+        assert_eq!(back(&["!\x04"], "\x04"), "", "the end of the input would end the shell's");
+        assert_eq!(back(&["!\x03", "ls\r"], "\x03ls\n"), "ls\n");
     }
 
     #[test]

@@ -7,7 +7,6 @@ use nix::sys::termios::SpecialCharacterIndices as Key;
 
 use super::inner::Inner;
 use super::prompt::Prompt;
-use super::pty::Pty;
 use super::terminal::Undisturbed;
 use super::{Observation, Session, interrupts, terminal};
 
@@ -64,7 +63,9 @@ impl Session {
             Ok([]) if !terminal.is_gone() => {
                 // Somebody has set it to whole lines, and this was the end-of-file of one.
                 terminal.insist();
-                self.type_end(1);
+                if let Some(end) = self.end_key() {
+                    self.type_persons(&[end]);
+                }
             }
             // Somebody has taken it without a word; or has had it for a moment, and it is ours again.
             Err(Errno::EIO) if !terminal.is_gone() => {
@@ -82,18 +83,23 @@ impl Session {
     pub(super) fn pass_keys(&mut self, typed: &[u8]) {
         if is_text(typed) {
             // Whoever types letters looks for their echo, and hardly ever are they keys that signal: that is asked later.
-            self.type_in(typed);
+            self.type_persons(typed);
             self.understand();
         } else {
             // Before they arrive, since the command may be gone right after; and after those that were typed before them.
             self.understand();
             self.notice_signals(typed);
-            self.type_in(typed);
+            self.type_persons(typed);
         }
         // Once they have their echo.
-        self.inner.authors.the_person(typed);
         self.inner.typed.extend_from_slice(typed);
         self.inner.typed_at = self.clock.now();
+    }
+
+    /// Types what a person has typed.
+    fn type_persons(&mut self, typed: &[u8]) {
+        self.type_in(typed);
+        self.inner.authors.the_person(typed);
     }
 
     /// Types what no person has typed.
@@ -148,18 +154,18 @@ impl Session {
             Ok(0) | Err(_) => {
                 self.inner.type_stdin = false;
                 // Twice: the first ends a line that was not finished.
-                self.type_end(2);
+                if let Some(end) = self.end_key() {
+                    self.type_ours(&[end; 2]);
+                }
             }
             Ok(count) => self.type_ours(&buffer[..count]),
         }
     }
 
-    /// Types the key that stands for the end of the input, so many times.
-    fn type_end(&mut self, times: usize) {
-        if let Some(Ok(settings)) = self.inner.pty.as_ref().map(Pty::settings) {
-            let end = settings.control_chars[Key::VEOF as usize];
-            self.type_in(&[end].repeat(times));
-        }
+    /// The key that stands for the end of the input.
+    fn end_key(&self) -> Option<u8> {
+        let settings = self.inner.pty.as_ref()?.settings().ok()?;
+        Some(settings.control_chars[Key::VEOF as usize])
     }
 
     /// Answers questions to a terminal that is not there.
