@@ -37,11 +37,14 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// A folder's mark is that of everything below it, as far as it is looked at, but for our records and what it prints.
-    /// None where there is nothing.
+    /// A folder's mark is that of everything below it, as far as it is looked at, but for our records and what the command
+    /// prints, which change nothing of it, nor of their own. None where there is nothing.
     pub fn of(path: &Path) -> Option<Self> {
         let modified = |metadata: &Metadata| (metadata.mtime(), metadata.mtime_nsec());
         let metadata = fs::metadata(path).ok()?;
+        if is_followed(&metadata) {
+            return Some(Self { size: 0, modified: (0, 0), entries: 0 });
+        }
         let mut mark = Self { size: metadata.len(), modified: modified(&metadata), entries: 0 };
         let mut folders = if metadata.is_dir() { vec![path.to_owned()] } else { Vec::new() };
         while let Some(folder) = folders.pop() {

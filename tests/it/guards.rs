@@ -88,15 +88,17 @@ fn a_program_that_is_known_to_draw_busily_does_not_speak_for_itself_but_its_tool
 #[test]
 fn what_we_write_into_a_folder_does_not_speak_for_a_command_that_hangs() {
     let folder = tempfile::tempdir().unwrap();
-    let options = "--idle 1s --max-idle off --timeout 20s --guard file:. --heartbeat 200ms --progress-every 200ms";
+    let options = "--idle 1s --max-idle off --timeout 20s --heartbeat 200ms --progress-every 200ms";
     let spins = "while :; do printf '\\r/'; sleep 0.1; printf '\\r-'; sleep 0.1; done";
-    for record in ["--events events", "--record run.cast", ""] {
-        let script = format!("$IW {options} {record} -- sh -c \"$0\" >log 2>&1");
+    for records in
+        ["--guard file:. --events events", "--guard file:. --record run.cast", "--guard file:.", "--guard file:log"]
+    {
+        let script = format!("$IW {options} {records} -- sh -c \"$0\" >log 2>&1");
         let output = Run::bare(&["sh", "-c", &script, spins]).folder(folder.path()).output();
         assert_eq!(
             output.status.code(),
             Some(121),
-            "{record}: {}",
+            "{records}: {}",
             fs::read_to_string(folder.path().join("log")).unwrap()
         );
     }
