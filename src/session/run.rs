@@ -88,12 +88,13 @@ fn repeat(config: &Config, inherited: &[RawFd], records: &mut Records) -> Result
 fn never_started(config: &Config, error: Error, is_relaunch: bool, records: &mut Records) -> Error {
     let outcome = Outcome::Ended(error.reason(), None);
     let reason = Some(error.reason());
+    let is_usage = error.code() == crate::exit::USAGE;
     let error = error.with_code_of(|reason| config.exit.code(reason));
     let event = Event::Ended { code: Some(error.code()), reason, child_code: None, child_signal: None };
     if is_relaunch {
         records.event(Moment::START, &event);
         records.conclude(config, outcome, true);
-    } else if error.code() != crate::exit::USAGE {
+    } else if !is_usage {
         records.never_begun(&event);
     }
     error

@@ -82,10 +82,16 @@ fn what_we_cannot_do_before_a_command_is_no_fault_of_it() {
 fn a_start_that_takes_longer_than_its_time_ends_with_the_code_that_was_chosen_for_that() {
     if can_fail() {
         let slow = ["strace", "-qq", "-f", "-o", "/dev/null", "-e", "inject=execve:delay_enter=1s"];
-        for (options, code) in [(&[][..], 124), (&["--exit-code", "timeout=77"], 77)] {
-            let late = [&slow[..], &[program(), "--timeout", "100ms"], options, &["--", "true"]].concat();
-            let output = Run::bare(&late).output();
+        let folder = tempfile::tempdir().unwrap();
+        for (options, code) in
+            [(&[][..], 124), (&["--exit-code", "timeout=77"], 77), (&["--exit-code", "timeout=2"], 2)]
+        {
+            let limit = [program(), "--timeout", "100ms", "--events", "events"];
+            let late = [&slow[..], &limit, options, &["--", "true"]].concat();
+            let output = Run::bare(&late).folder(folder.path()).output();
             assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+            let events = std::fs::read_to_string(folder.path().join("events")).unwrap();
+            assert!(events.contains(&format!("\"code\":{code}")), "{events}");
         }
     }
 }
