@@ -42,7 +42,9 @@ pub fn look(root: i32, pty: Option<&Pty>, lent: Option<&Lent>, terminals: &[u64]
     let foregrounds = [pty.and_then(Pty::foreground), lent.and_then(Lent::foreground)];
     let mut found = foregrounds.into_iter().flatten().map(|foreground| readers(root, foreground, terminals));
     let first = found.next().unwrap_or((Known::Unknown, false));
-    let (reads_terminal, listens) = if first.0 == Known::Yes { first } else { found.next().unwrap_or(first) };
+    // Of the second only what it has found counts: that a process group is not in front of it says nothing.
+    let second = found.next().filter(|(reads, listens)| *reads == Known::Yes || *listens);
+    let (reads_terminal, listens) = if first.0 == Known::Yes { first } else { second.unwrap_or(first) };
     Look {
         reads_terminal,
         listens,
