@@ -123,12 +123,15 @@ fn spelled_out(text: &str, cols: usize) -> String {
 
 impl Session {
     pub(super) fn open_prompt(&mut self, about: Reason, evidence: &str) {
+        if self.outer.lent.is_some() {
+            // The command reads the keys itself.
+            return self.observe(&Observation::Unasked);
+        }
         if !self.outer.terminal.as_ref().is_some_and(Terminal::is_raw) {
             // In a pipeline we have left the terminal to the others so far.
             self.come_to_front();
         }
         if !self.outer.terminal.as_ref().is_some_and(Terminal::is_raw) {
-            // The command has none of its own, and reads the keys itself.
             return self.observe(&Observation::Unasked);
         }
         let question = format!("{}: {}", about.meaning(), plain(evidence));

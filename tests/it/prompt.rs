@@ -84,8 +84,11 @@ fn a_prompt_over_a_program_that_has_all_keys_as_sequences_reads_letters() {
 #[test]
 fn a_prompt_that_cannot_be_shown_is_skipped() {
     // The command reads the keyboard itself, so there is nothing that could be covered or asked.
-    let options = [&["--pty", "never", "--kill-after", "1s"], &OPTIONS[..]].concat();
-    let run = Run::sh(&options, "exec sleep 20").in_terminal();
-    let (text, status) = run.finish();
-    assert_eq!(status.code(), Some(124), "{text}");
+    for how in [["--pty", "never"], ["--stdin", "inherit"]] {
+        let options = [&how[..], &["--kill-after", "1s"], &OPTIONS[..]].concat();
+        let run = Run::sh(&options, "exec sleep 20").in_terminal();
+        let (text, status) = run.finish();
+        assert_eq!(status.code(), Some(124), "{how:?}: {text}");
+        assert!(!text.contains("[e] extend"), "{how:?}: {text}");
+    }
 }
