@@ -197,6 +197,9 @@ impl Drop for Session {
         if !self.fate.finished {
             self.command.monitor.link.close();
             self.command.monitor.bury();
+            if let Some(lent) = &self.outer.lent {
+                lent.give_back();
+            }
         }
     }
 }

@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use nix::sys::termios::{LocalFlags, Termios, tcgetattr};
+use nix::sys::termios::{LocalFlags, Termios};
 use portable_pty::PtySize;
 
 use super::environment::Environment;
+use super::lent::Lent;
 use super::link::News;
 use super::monitor::{Interruption, Monitor};
 use super::place::Place;
@@ -54,8 +55,8 @@ pub struct Ground {
     pub terminal: Option<Terminal>,
     /// The settings our terminal was found with.
     settings: Option<Termios>,
-    /// Those of our standard input, if it is one: the command may have changed them as soon as it is there.
-    pub input_settings: Option<Termios>,
+    /// Our terminal, if the command reads from it directly.
+    pub lent: Option<Lent>,
     /// We are in our terminal's foreground.
     pub in_front: bool,
     /// The command has our terminal from the start.
@@ -86,7 +87,8 @@ impl Ground {
         let mut terminal = if plan.pty { Terminal::find() } else { None };
         let size = size(config, terminal.as_ref());
         let settings = terminal.as_ref().and_then(|terminal| terminal.settings().ok());
-        let input_settings = tcgetattr(STANDARD[0]).ok();
+        // The command may have changed its settings as soon as it is there.
+        let lent = if plan.lends { Lent::new(STANDARD[0], !plan.piped).ok() } else { None };
         let (pty, slave) =
             if plan.pty { open(size, settings.as_ref(), !plan.type_stdin).map(both)? } else { (None, None) };
         let in_front = terminal.as_ref().is_none_or(Terminal::is_ours);
@@ -94,7 +96,7 @@ impl Ground {
         if let (Some(terminal), Some(settings), true) = (&mut terminal, &settings, takes_terminal) {
             terminal.will_be_raw(settings.clone(), plan.shared);
         }
-        Ok(Self { own, plan, size, terminal, settings, input_settings, in_front, takes_terminal, pty, slave })
+        Ok(Self { own, plan, size, terminal, settings, lent, in_front, takes_terminal, pty, slave })
     }
 
     /// Nobody came to read what was typed too early: it is for whoever comes next.
@@ -131,9 +133,10 @@ impl Ground {
 
     /// Whether the command finds a terminal that shows what is typed.
     pub fn echoes(&self) -> bool {
-        match &self.settings {
-            Some(settings) => settings.local_flags.contains(LocalFlags::ECHO),
-            None => !self.plan.type_stdin,
+        match (&self.settings, &self.lent) {
+            (Some(settings), _) => settings.local_flags.contains(LocalFlags::ECHO),
+            (None, Some(lent)) => lent.echoed(),
+            (None, None) => !self.plan.type_stdin,
         }
     }
 
@@ -174,7 +177,12 @@ impl Ground {
         };
         let outer = match (&self.terminal, &self.settings) {
             (Some(terminal), Some(settings)) => Some((duplicate(terminal)?, settings.clone())),
-            _ => None,
+            _ => self
+                .lent
+                .as_ref()
+                .and_then(Lent::to_give_back)
+                .map(|(fd, found)| Ok((duplicate(fd)?, found)))
+                .transpose()?,
         };
         let newcomer = launch.prepare().map_err(|error| cannot_run(&name, error.into()))?;
         tree::adopt_orphans();

@@ -165,6 +165,7 @@ impl Session {
         for file in &mut self.flow.printed {
             look.file_grew |= file.has_changed();
         }
+        look.typed = self.outer.lent.as_mut().and_then(Lent::typed);
         self.observe(&Observation::Looked(look));
     }
 

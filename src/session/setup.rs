@@ -17,7 +17,6 @@ use super::gaps::Gaps;
 use super::ground::Ground;
 use super::heartbeat::Heartbeat;
 use super::inner::Inner;
-use super::lent::Lent;
 use super::monitor::Monitor;
 use super::notes::{Notes, Tone};
 use super::outer::Outer;
@@ -33,7 +32,7 @@ use super::sink::Sink;
 use super::streams::{Input, Plan};
 use super::surroundings::Own;
 use super::teller::Teller;
-use super::terminal::{STANDARD, replace_standard_streams};
+use super::terminal::replace_standard_streams;
 use crate::config::{Config, Say};
 use crate::error::Error;
 use crate::watch::{Event, Moment, Observation, Policy, Size, Watcher};
@@ -80,9 +79,6 @@ impl Session {
         let left = limit.map(|limit| limit.saturating_sub(time.earlier));
         let launched = Launched::new(config, argv, records.taken_variables(), left)?;
         let Ground { own, plan, size, takes_terminal, in_front, .. } = launched.ground;
-        let lends = plan.stdin == Input::Inherit && own.stdin == Own::Terminal;
-        let alone = ![own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Pipe | Own::Socket));
-        let seat = lends.then(|| Lent::new(STANDARD[0], launched.ground.input_settings.clone(), alone).ok()).flatten();
         if !config.relaunches() {
             let_go(plan, inherited);
         }
@@ -91,10 +87,6 @@ impl Session {
             || [own.stdout, own.stderr].iter().any(|stream| matches!(stream, Own::Terminal | Own::OtherTerminal));
         Signals::hold_terminal_output(prints_to_terminal && !takes_terminal);
         let mut session = Self::around(config, launched, signals, time, records);
-        if let (Some(seat), None) = (&seat, &session.inner.pty) {
-            session.inner.is_silenced = !seat.echoed();
-        }
-        session.outer.lent = seat;
         session.teller.records.begin(Size { cols: size.cols, rows: size.rows }.or_assumed(), &words);
         session.report(&Event::Started { command: words, pid: session.command.child });
         session.set_attended(session.outer.has_person && in_front);
@@ -147,6 +139,7 @@ impl Session {
             outer: Outer {
                 screen: ground.terminal.as_ref().map(|_| 0),
                 terminal: ground.terminal,
+                lent: ground.lent,
                 on_demand: plan.on_demand,
                 shared: plan.shared,
                 strange_settings: !ground.in_front,

@@ -49,6 +49,10 @@ pub struct Plan {
     pub pty: bool,
     /// idlewatch's own standard input, which is no terminal, is typed into the command's terminal.
     pub type_stdin: bool,
+    /// It reads from our terminal directly: that is not ours to read.
+    pub lends: bool,
+    /// Others in a pipeline may use the terminal.
+    pub piped: bool,
     /// Others in a pipeline or a script may use the terminal: leave it alone until the command wants it.
     pub on_demand: bool,
     /// They may print to it also while it is ours.
@@ -84,8 +88,7 @@ impl Plan {
             (Stdin::Auto, Own::Terminal) if pty => Input::Pty,
             (Stdin::Auto | Stdin::Inherit, _) => Input::Inherit,
         };
-        // What the command reads from directly is not ours to read.
-        let reads_ours = stdin_plan == Input::Inherit && own.stdin == Own::Terminal;
+        let lends = stdin_plan == Input::Inherit && own.stdin == Own::Terminal;
         let piped = [own.stdin, own.stdout, own.stderr].iter().any(|own| matches!(own, Own::Pipe | Own::Socket));
         Self {
             stdin: stdin_plan,
@@ -93,7 +96,9 @@ impl Plan {
             stderr,
             pty,
             type_stdin: stdin == Stdin::Pty && matches!(own.stdin, Own::Pipe | Own::Socket | Own::File),
-            on_demand: !own.leads && own.stdin != Own::Terminal || piped || reads_ours,
+            lends,
+            piped,
+            on_demand: !own.leads && own.stdin != Own::Terminal || piped || lends,
             shared: !own.leads || piped,
         }
     }

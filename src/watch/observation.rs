@@ -76,6 +76,8 @@ pub struct Look {
     pub paste: Known,
     /// It has printed more than anybody takes: whoever reads has stopped, as a person does with a pager or with Ctrl-S.
     pub held_up: bool,
+    /// So long ago somebody typed what it has read since the last look, where nobody else could have seen that.
+    pub typed: Option<Duration>,
     /// A file that it prints to has grown since the last look.
     pub file_grew: bool,
     /// What the processes did, in words, for the evidence.

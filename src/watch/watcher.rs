@@ -107,6 +107,10 @@ impl Watcher {
                     // Nor was the time in which nobody took what it printed.
                     self.sight.clocks.progressed(now, "");
                 }
+                if let Some(typed) = look.typed.map(|ago| now - ago).filter(|at| *at > self.sight.clocks.progress) {
+                    // Nor was the time in which it waited for this.
+                    self.sight.clocks.progressed(typed, "");
+                }
                 self.looking.answered(look.clone());
                 if look.file_grew {
                     self.sight.clocks.byte = Some(now);

@@ -107,9 +107,11 @@ fn nothing_is_left_when_idlewatch_itself_is_killed() {
 
 #[test]
 fn the_terminal_is_given_back_when_idlewatch_is_killed() {
-    let mut run = Run::sh(&[], "stty raw -echo; echo ready; exec sleep 300").in_terminal();
-    run.wait_for("ready").signal(libc::SIGKILL);
-    run.until("the settings", |run| run.settings() == run.found());
+    for options in [&[][..], &["--stdin", "inherit"], &["--pty", "never"]] {
+        let mut run = Run::sh(options, "stty raw -echo; echo ready; exec sleep 300").in_terminal();
+        run.wait_for("ready").signal(libc::SIGKILL);
+        run.until("the settings", |run| run.settings() == run.found());
+    }
 }
 
 #[test]

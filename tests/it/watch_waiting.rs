@@ -303,3 +303,22 @@ fn a_clock_below_the_prompt_is_furniture_and_one_above_it_times_the_work() {
         assert_eq!(watched.state(), state, "{}", watched.evidence());
     }
 }
+
+#[test]
+fn the_time_in_which_an_answer_was_waited_for_is_no_silence_where_only_the_terminal_knows_of_it() {
+    for typed in [None, Some(seconds(1))] {
+        let mut watched = Watched::new();
+        watched.observes(&Observation::Attended(true));
+        watched.finds(Look { reads_terminal: Known::Yes, ..Look::default() }).passes(seconds(100));
+        assert_eq!(watched.state(), State::Waiting);
+        let looks = watched.looks;
+        watched.finds(Look { reads_terminal: Known::No, typed, ..Look::default() });
+        while watched.looks == looks {
+            watched.passes(seconds(1));
+        }
+        watched.finds(Look { reads_terminal: Known::No, ..Look::default() }).passes(seconds(50));
+        assert_eq!(watched.signals.is_empty(), typed.is_some(), "{typed:?}: {:?}", watched.signals);
+        watched.passes(seconds(300));
+        assert!(!watched.signals.is_empty());
+    }
+}
