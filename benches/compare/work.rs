@@ -131,19 +131,30 @@ fn log() -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Frames as a full-screen program paints them: moved to, coloured, in part the same as before.
+/// Frames as full-screen programs paint them, each kind in its way: coloured, in part the same as before.
 fn frames() -> Vec<u8> {
     let mut text = String::new();
     for frame in 0_u32..200 {
-        text.push_str("\x1b[?2026h\x1b[H");
-        for row in 1..=24 {
-            let _ = write!(text, "\x1b[{row};1H\x1b[38;5;{}m{frame:>6} \x1b[0m", (frame + row) % 256);
+        let kind = frame / 50;
+        // What comes before all rows, before each, after each, and after all.
+        let (begin, before, after, end) = [
+            ("\x1b[?2026h\x1b[H", "", "\x1b[K", "\x1b[?2026l"),
+            ("\x1b[H", "", "\x1b[K\r\n", "\x1b[J"),
+            ("\x1b[H\x1b[2J", "", "\r\n", ""),
+            ("\x1b[?25l\x1b[23A\r", "│", "│\x1b[K\r\n", "\x1b[?25h"),
+        ][kind as usize];
+        text.push_str(begin);
+        for row in 1..24 {
+            if kind == 0 {
+                let _ = write!(text, "\x1b[{row};1H");
+            }
+            let _ = write!(text, "{before}\x1b[38;5;{}m{frame:>6} \x1b[0m", (frame + row) % 256);
             for word in 0..7 {
                 let _ = write!(text, "\x1b[1;3{}mfield{word}\x1b[22;39m ", (word + row) % 8);
             }
-            text.push_str("\x1b[K");
+            text.push_str(after);
         }
-        text.push_str("\x1b[?2026l");
+        text.push_str(end);
     }
     text.into_bytes()
 }

@@ -178,12 +178,12 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             usize::try_from((random >> 33) % sides).unwrap()
         };
-        for round in 0..60 {
+        for round in 0..100 {
             let mut output = Vec::new();
             while output.len() < 60_000 {
                 let (row, width) = (1 + dice(5), dice(25));
                 let text = &"the quick brown fox jumps"[..width];
-                let piece = match dice(10) {
+                let piece = match dice(13) {
                     0 => format!("\x1b]0;{text}\x07"),
                     1 => format!("\x1b[{row};1H\x1b[1;3{row}m{text}\x1b[0m\x1b[K").repeat(dice(200)),
                     2 => format!("\x1b[?2026h\x1b[{row}H{text}\x1b[K\x1b[?2026l").repeat(dice(300)),
@@ -192,6 +192,9 @@ mod tests {
                     5 => text.repeat(dice(900)),
                     6 => ["\x1b[2J", "\x1b[?1049h", "\x1b[?1049l", "\x1b[1;3r", "\x1b[r", "\x1bP", "\x1b\\"][dice(7)]
                         .to_owned(),
+                    7 | 8 => format!("\x1b[H{text}\x1b[K\r\n\x1b[3{row}m{text}\x1b[{row}J").repeat(dice(900)),
+                    9 | 10 => format!("\x1b[2K\x1b[1A\x1b[2K\x1b[G{text}\r\n│{text}\r\n").repeat(dice(900)),
+                    11 => format!("\x1b[m{text}\r\n\x1b]0;{row}\x07").repeat(dice(900)),
                     _ => format!("\x1b[{row};3H{text}"),
                 };
                 output.extend_from_slice(piece.as_bytes());

@@ -3,7 +3,8 @@
 //! Nothing here does I/O, reads a clock or starts a thread. Time is an argument ([`Moment`]), so a recorded day
 //! replays in milliseconds and a replay runs the same code as a live run.
 //!
-//! Output is sifted (`sieve`), shown to an emulator (`screen`) and, when it has settled, looked at: `mask` takes out
+//! Output is sifted (`sieve`), shown to an emulator (`screen`; of a flood only what decides: `flood`, `repaint`, `sketch`)
+//! and, when it has settled, looked at: `mask` takes out
 //! what time alone changes, such as spinners, `activity` says what of the rest counts as progress, `waiting` and the
 //! `profile` whether a person is asked, `loops` whether lines repeat. From these and the clocks one function derives the
 //! [`State`] (`verdict`), and from the state the `ladder` derives what to do: it asks the guards first (`guarding`), and
@@ -84,6 +85,7 @@ mod settling;
 mod sieve;
 mod sight;
 mod situation;
+mod sketch;
 mod state;
 mod step;
 mod touched;

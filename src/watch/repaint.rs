@@ -14,14 +14,14 @@ use crate::scan;
 /// kept, and ends the row's claim to have been painted over; unless the end paints every row and nothing before it lasts
 /// longer than that. The margins must be those of the screen.
 pub(super) fn last_painted(output: &[u8], size: Size) -> Vec<&[u8]> {
-    let begin = end_to_try(output, size);
-    if let Some(begin) = begin {
-        let end = Painted::read(&output[begin..], size);
-        if end.covers_all && is_calm(&output[..begin], end.switched) {
-            return end.kept;
-        }
-    }
-    Painted::read(output, size).kept
+    all_painted(output, size).unwrap_or_else(|| Painted::read(output, size).kept)
+}
+
+/// The same where the end of `output` paints every row, which is soon found out.
+pub(super) fn all_painted(output: &[u8], size: Size) -> Option<Vec<&[u8]>> {
+    let begin = end_to_try(output, size)?;
+    let end = Painted::read(&output[begin..], size);
+    (end.covers_all && is_calm(&output[..begin], end.switched)).then_some(end.kept)
 }
 
 /// Where the end of `output` begins that may paint all there is: a few screens of letters before its end.

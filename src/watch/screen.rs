@@ -11,6 +11,7 @@ use super::flood::{last_lines, last_screenful, looks};
 use super::labour::{affordable, allowance};
 use super::picture::{Colour, Picture, Stretch, Style, row};
 use super::repaint::last_painted;
+use super::sketch::{Sketch, sketch};
 use super::touched::Touched;
 
 /// A line as the program meant it: rows that only wrapped are one.
@@ -41,6 +42,9 @@ pub(super) struct Screen {
     margins: bool,
     /// Long lines may not go on in the next row: the command has switched that off at least once.
     cuts: bool,
+    /// Letters may not be written as they are where the cursor is: the command has done something to that effect at least
+    /// once.
+    shifts: bool,
     /// Output that nobody has needed to see yet: of a flood, most never will be shown.
     pending: String,
     /// The pending output is not text alone.
@@ -75,6 +79,24 @@ const SPARE: usize = 1 << 14;
 /// Text that is shorter is shown whole.
 const WORTH_SKIPPING: usize = 2048;
 
+/// What is shorter is shown to the emulator.
+const WORTH_SKETCHING: usize = 1 << 13;
+
+/// Whether letters may not be written as they are, or not where the cursor is, from this sequence on: others stand for
+/// them, those right of them are pushed on, rows are counted from elsewhere.
+fn shifts(sequence: &str) -> bool {
+    let body = sequence.trim_start_matches('\x1b');
+    match body.strip_prefix('[').and_then(|body| body.strip_suffix('h')) {
+        Some(modes) => match modes.strip_prefix('?') {
+            Some(modes) => modes.split(';').any(|mode| mode == "6"),
+            None => modes.split(';').any(|mode| matches!(mode, "4" | "20")),
+        },
+        // The others have tabs stop elsewhere.
+        None if matches!(body.as_bytes(), b"H" | [b'[', .., b'g' | b'W']) => true,
+        None => body.starts_with(['(', ')', '*', '+', '-', '.', '/']) && !body.ends_with('B'),
+    }
+}
+
 impl Screen {
     /// A blank screen that keeps so many lines above it.
     pub(super) fn new(size: Size, above: usize) -> Self {
@@ -87,6 +109,7 @@ impl Screen {
             above,
             margins: false,
             cuts: false,
+            shifts: false,
             pending: String::new(),
             mixed: false,
             confined: false,
@@ -137,6 +160,7 @@ impl Screen {
         self.show_text();
         self.mixed = true;
         self.cuts |= sequence.starts_with("\x1b[?") && sequence.ends_with('l') && sequence.contains('7');
+        self.shifts |= shifts(sequence);
         self.take(sequence);
     }
 
@@ -172,6 +196,26 @@ impl Screen {
     /// Whether of a flood of text only the end has to be shown, since nothing else than the text on it counts.
     pub(super) const fn shows_only_ends(&self) -> bool {
         !self.margins && self.above == 0
+    }
+
+    /// Takes as much of a flood as can be drawn without the emulator, if that is enough to be worth it.
+    pub(super) fn sketch<'o>(&mut self, output: &'o [u8], bare: bool) -> Sketch<'o> {
+        self.show();
+        let usual = self.shows_only_ends() && !self.shifts && !self.cuts;
+        let Some(cursor) = self.emulated_cursor().filter(|_| usual) else { return Sketch::default() };
+        let sketch = sketch(output, self.size, cursor, bare);
+        if sketch.length < WORTH_SKETCHING {
+            return Sketch::default();
+        }
+        self.mixed = true;
+        self.take(&sketch.picture);
+        sketch
+    }
+
+    /// Where the emulator's cursor is; none if it is behind the last column, which is a state of its own.
+    pub(super) fn emulated_cursor(&self) -> Option<Cursor> {
+        let avt::Cursor { row, col, .. } = self.terminal.as_ref()?.cursor();
+        (col < usize::from(self.size.cols)).then_some(Cursor { row, col })
     }
 
     /// Whether long lines go on in the next row, as far as is known.
@@ -493,5 +537,35 @@ pub(super) mod tests {
         assert!(screen.is_lost());
         screen.text("more");
         assert!(screen.rows().is_empty());
+    }
+
+    #[test]
+    fn a_flood_is_not_drawn_where_letters_do_not_stand_where_the_cursor_is() {
+        let flood = "\x1b[Hletters".repeat(WORTH_SKETCHING);
+        for (state, is_drawn) in [
+            ("", true),
+            ("\x1b[4l \x1b[?6l \x1b[?7h \x1b[20l \x1b(B \x1b[?25l \x1b[?2004h", true),
+            ("\x1b[4h", false),
+            ("\x1b[2;20h", false),
+            ("\x1b[?1;6h", false),
+            ("\x1b[?7l", false),
+            ("\x1b(0", false),
+            ("\x1b)0", false),
+            ("\x1bH", false),
+            ("\x1b[3g", false),
+            ("\x1b[99C.", false),
+        ] {
+            let mut screen = Screen::new(SIZE, 0);
+            screen.control("x");
+            state.split(' ').for_each(|sequence| screen.control(sequence));
+            assert_eq!(screen.sketch(flood.as_bytes(), false).length > 0, is_drawn, "{state:?}");
+        }
+        for (lost, mut screen) in [(false, Screen::new(SIZE, 9)), (true, Screen::new(SIZE, 0))] {
+            screen.control("x");
+            if lost {
+                screen.lose();
+            }
+            assert_eq!(screen.sketch(flood.as_bytes(), false), Sketch::default());
+        }
     }
 }

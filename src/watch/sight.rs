@@ -13,10 +13,11 @@ use super::lines::{Lines, PAINTING_LASTS};
 use super::loops::{Loops, Repetition};
 use super::picture::Picture;
 use super::policy::ActivityKind;
-use super::repaint::last_painted;
+use super::repaint::{all_painted, last_painted};
 use super::screen::{Line, Screen};
 use super::settling::Unseen;
 use super::sieve::{Piece, Sieve};
+use super::sketch::Sketch;
 use super::waiting::View;
 use super::{Moment, Policy, Size, Stream};
 use crate::scan;
@@ -30,6 +31,8 @@ const ECHO: Duration = Duration::from_secs(1);
 
 /// Output that is shorter is read whole.
 const WORTH_SKIPPING: usize = 2048;
+/// So much of a flood is read, whatever it is.
+const READ_OF_A_FLOOD: usize = 1 << 13;
 
 /// A program that left the full screen this long before its end did so because it ended.
 const LEAVING: Duration = Duration::from_secs(3);
@@ -190,7 +193,11 @@ impl Sight {
                     channel.sieve.skipped_lines();
                     channel.lines.skipped();
                 }
-                for part in last_painted(end, size) {
+                let painted = all_painted(end, size).unwrap_or_else(|| {
+                    let end = if whole { end } else { self.skim(now, &mut channel, end, bare, policy) };
+                    last_painted(end, size)
+                });
+                for part in painted {
                     read(self, &mut channel, part);
                 }
                 rest = &[];
@@ -198,6 +205,39 @@ impl Sight {
         }
         read(self, &mut channel, rest);
         self.channels[stream as usize] = channel;
+    }
+
+    /// Has the screen draw all of a flood but its end, which is given back to be read.
+    fn skim<'o>(
+        &mut self,
+        now: Moment,
+        channel: &mut Channel,
+        flood: &'o [u8],
+        bare: bool,
+        policy: &Policy,
+    ) -> &'o [u8] {
+        let Channel { sieve, lines } = channel;
+        let (cols, mut rest, mut step) = (self.screen.size().cols, flood, READ_OF_A_FLOOD);
+        while let Some(length) = rest.len().checked_sub(READ_OF_A_FLOOD).filter(|length| *length > step) {
+            let begins = sieve.is_between_sequences() && !sieve.is_in_character();
+            let sketch = if begins { self.screen.sketch(&rest[..length], bare) } else { Sketch::default() };
+            if sketch.length == 0 {
+                // Should it come to that again and again, more and more is read before it is tried again.
+                step *= 2;
+            } else {
+                step = READ_OF_A_FLOOD;
+                sieve.skipped_lines();
+                lines.skipped();
+            }
+            rest = &rest[sketch.length..];
+            let read = step.min(rest.len());
+            let (read, after) = rest.split_at(read + scan::escape(&rest[read..]));
+            for part in sketch.beside.into_iter().chain([read]) {
+                sieve.push(part, bare, cols, &mut |piece| self.piece(now, piece, lines, policy));
+            }
+            rest = after;
+        }
+        rest
     }
 
     fn piece(&mut self, now: Moment, piece: Piece<'_>, lines: &mut Lines, policy: &Policy) {
