@@ -69,7 +69,10 @@ fn a_log_says_the_same_whatever_moment_and_request_its_lines_name() {
     };
     assert_eq!(log(|n| format!("[{}.{:06}] polling\r\n", 1_763_500_000 + n / 4, n * 7919 % 1_000_000)), State::Looping);
     assert_eq!(log(|n| format!("[{:5}.{:06}] polling\r\n", 1234 + n / 4, n * 7919 % 1_000_000)), State::Looping);
+    assert_eq!(log(|n| format!("{} polling\r\n", 1_763_500_000 + n / 4)), State::Looping);
     assert_eq!(log(|n| format!("stored {} bytes\r\n", 1_763_500_000 + n)), State::Active);
+    assert_eq!(log(|n| format!("{} is prime\r\n", 1_000_000_007 + 2 * n)), State::Active);
+    assert_eq!(log(|n| format!("{} saved\r\n", 1_763_500_000_123_456_789 + 7919 * n)), State::Active);
     assert_eq!(
         log(|n| format!("epoch {n} loss 1.{:04} val_error 0.{:04}\r\n", 9000 - n * 7, 5000 - n * 3)),
         State::Active
