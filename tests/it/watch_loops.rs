@@ -87,6 +87,24 @@ fn a_log_says_the_same_whatever_moment_and_request_its_lines_name() {
 }
 
 #[test]
+fn training_and_batches_that_name_their_errors_are_never_a_loop() {
+    let noise = |n: usize| n * 7919 % 1009;
+    let watch = |time: Duration, line: &dyn Fn(usize) -> String| {
+        let mut watched = Watched::new();
+        watched.draws(time, Duration::from_millis(250), |n| format!("{}\r\n", line(n)));
+        assert_eq!((watched.loop_warnings(), watched.states()), (0, vec![]), "{}", line(1));
+    };
+    watch(seconds(3600), &|n| format!("step {n} train_error: 0.0{:02}", 99 - n / 150));
+    watch(seconds(300), &|n| format!("12:{:02}:{:02} train_error: 0.{:04}", n / 240, n / 4 % 60, 1000 + noise(n)));
+    watch(seconds(300), &|n| format!("step {n} error={}.{}e-04", noise(n) / 100, noise(n) % 10));
+    watch(seconds(300), &|n| format!("processed {}.{}k records, {} errors", n / 10, n % 10, n / 50 + 1));
+
+    let mut watched = Watched::new();
+    watched.draws(seconds(200), seconds(1), |n| format!("error: 1.{n} is no version\r\n"));
+    assert_eq!(watched.state(), State::Looping);
+}
+
+#[test]
 fn a_number_that_goes_on_in_place_between_warnings_is_work() {
     let warned = |counter: fn(usize) -> String| {
         let mut watched = Watched::new();
