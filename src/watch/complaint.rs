@@ -1,5 +1,7 @@
 //! Words by which a line says that something went wrong, in any program.
 
+use super::measure::{Said, is_count};
+
 /// What a line says of how it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tone {
@@ -38,52 +40,52 @@ fn none_of_it(lower: &str) -> bool {
     NONE_OF_IT.iter().any(|word| lower.match_indices(word).any(|(at, _)| begins(at)))
 }
 
-/// Whether every complaint in the line is counted, beside something else that is: `1200 rows, 3 errors`, `ok=12 failed=3`,
-/// `loss=0.2 error=0.04`. One alone with a number, as in `error: 529` or `500 error`, is that error.
+/// Whether every complaint in the line is measured, as in `train_error: 0.0123`, or counted beside something else that is:
+/// `1200 rows, 3 errors`, `ok=12 failed=3`. One alone with a number, as in `error: 529` or `500 error`, is that error.
 fn only_counts(lower: &str, masked: &str) -> bool {
-    let is_digit = |c: char| c.is_ascii_digit();
+    let beside = counted(masked).nth(1).is_some();
     let mut complaints = COMPLAINTS.iter().flat_map(|word| lower.match_indices(word));
-    counted(masked).nth(1).is_some()
-        && complaints.all(|(at, word)| {
-            let (before, rest) = (&lower[..at], &lower[at + word.len()..]);
-            let after = rest.trim_start_matches(char::is_alphabetic);
-            let several = after.len() < rest.len();
-            let is_fraction = |value: &str| {
-                let decimals = value.trim_start_matches(is_digit);
-                decimals.len() < value.len()
-                    && decimals.strip_prefix('.').is_some_and(|rest| rest.starts_with(is_digit))
-            };
-            let named = after.strip_prefix('"').unwrap_or(after);
-            let value = named.strip_prefix([':', '=']).map(str::trim_start).filter(|value| value.starts_with(is_digit));
-            let fraction = value.or_else(|| after.strip_prefix(' ')).is_some_and(is_fraction);
-            several && (before.ends_with(' ') && ends_in_count(before) || value.is_some()) || fraction
-        })
+    complaints.all(|(at, word)| {
+        let (before, rest) = (&lower[..at], &lower[at + word.len()..]);
+        let said = Said::of(rest);
+        said.is_some_and(|said| is_measured(before, word, &said) || beside && said.is_count_or_measure())
+            || beside && before.ends_with(' ') && ends_in_count(before, rest)
+    })
 }
 
-/// Whether the last word is a number of something, and not the number of an attempt or a part of a name or an address.
-fn ends_in_count(before: &str) -> bool {
+/// Whether the number is how large an error is, or how many of all fail. How long a timeout was, or how full a disk is, is
+/// neither.
+fn is_measured(before: &str, word: &str, said: &Said<'_>) -> bool {
+    let is_measure = word == "error" && said.number.is_measure() || word == "fail" && said.number.is_share();
+    let measures = said.is_rate() || is_measure;
+    measures && said.is_value(before.ends_with(['_', '-', '/', '.']))
+}
+
+/// Whether the last word is a number of what `rest` is the end of: of several, and not the number of an attempt or a part of
+/// a name or an address.
+fn ends_in_count(before: &str, rest: &str) -> bool {
+    let ending = rest.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
     let mut words = before.split_whitespace().rev();
-    let last = words.next().is_some_and(|word| is_count(word.trim_start_matches(['(', '['])));
-    last && !words.next().is_some_and(|word| RETRIES.iter().any(|name| word.contains(name)))
+    let mut last = words.next();
+    // `3 parse errors`.
+    if ending.ends_with('s') && last.is_some_and(|word| word.chars().all(char::is_alphabetic)) {
+        last = words.next();
+    }
+    let is_counted = last.is_some_and(|word| is_count(word.trim_start_matches(['(', '['])));
+    !ending.is_empty() && is_counted && !words.next().is_some_and(|word| RETRIES.iter().any(|name| word.contains(name)))
 }
 
 /// The numbers in a line that stand for themselves: none of names, addresses or, as far as they are masked, times.
 fn counted(masked: &str) -> impl Iterator<Item = &str> {
-    let belongs = |c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | '-' | '_' | ':' | '/' | '@' | '[' | ']');
-    let words = masked.split(move |c: char| !belongs(c)).map(|word| word.trim_matches([',', '.', ':', '[', ']']));
+    let belongs =
+        |c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | '-' | '+' | '_' | ':' | '/' | '@' | '[' | ']');
+    let words = masked.split(move |c: char| !belongs(c)).map(|word| word.trim_matches([',', '.', ':', '+', '[', ']']));
     let of_its_own = |name: &str| name.bytes().all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-'));
     let value = move |word| match str::rsplit_once(word, ':') {
         Some((name, value)) if of_its_own(name) => value,
         _ => word,
     };
     words.map(value).filter(|word| is_count(word))
-}
-
-/// `3`, `1,200`, `0.5`, `3/10`.
-fn is_count(word: &str) -> bool {
-    word.starts_with(|c: char| c.is_ascii_digit())
-        && word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'/'))
-        && word.bytes().filter(|b| *b == b'.').count() < 2
 }
 
 const COMPLAINTS: [&str; 34] = [
@@ -214,9 +216,62 @@ mod tests {
             "epoch 3 loss 1.9844 val_error 0.4901",
             "[12]\ttrain-error:0.046522\ttest-error:0.042831",
             "12:00:01 Tests  3 failed | 12 passed (15)",
+            // Training and solving.
+            "train_error: 0.0123",
+            "12:00:01 train_error: 0.0123",
+            "[1763500000.123] train_error: 0.0123",
+            "2026-11-18 12:00:01,344 INFO step 100 train_error: 0.0123",
+            "step 100 error=4.5e-04",
+            "epoch 3 loss 0.21 error_rate 3.4%",
+            "error 0.0123",
+            "Error: 1.2e-05",
+            "iter 10: relative error = 1.2345e-05",
+            "error=5e-05 at the best point",
+            "mean absolute error 0.0123 (best 0.0119)",
+            "mean reprojection error: 0.35 px",
+            "clock error: 0.35 ms",
+            "error -0.012 gain 1.5",
+            "word error rate: 12.3%",
+            "failure rate 3.4%",
+            "val_error_rate: 0",
+            "pose error (L2): 0.034",
+            r#"{"epoch": 3, "eval_error": 0.0123}"#,
+            "{'eval_error': 0.0123, 'lr': 5e-05}",
+            r#"{"valid_error": "0.0123"}"#,
+            "Epoch 3 - 12s - error: 0.0123 - val_error: 0.0231",
+            "[10]\tvalid_0's binary_error: 0.0345\tvalid_0's auc: 0.91",
+            "[7]\ttrain-error:0.046522+0.0031\ttest-error:0.042831+0.0042",
+            "val/error 0.0123 improved",
+            // Counts with an exponent or a unit.
+            "processed 13.2k records, 3 errors",
+            "120MB, 2 failed",
+            "1.2e+06 rows, 3 errors",
+            "1.5GiB of 4GiB, 30%, 2 errors",
+            "[0:12] 3.40% 1,234 files 1.2 GiB, 2 errors",
+            "12345kB read, 12 frames, 3 decoding errors",
+            r#"{"processed": 1200, "error_count": 3}"#,
+            "rows = 1.2M, errors = 3",
+            // Test runners and linters.
+            "Tests: 3 failed, 12 passed, 15 total",
+            "Tests run: 12, Failures: 2, Errors: 1, Skipped: 0",
+            "Executed 120 tests, with 2 failures in 3.4 (3.5) seconds",
+            "Running [ 00:00:12] 120/340: 4 running, 118 passed, 2 failed, 3 skipped",
+            "[1,234 / 5,678] 12 actions running, 3 failed",
+            "✖ 12 problems (3 errors, 9 warnings)",
+            "Found 3 errors in 12 files (checked 340 source files)",
+            "1.2k files checked, 3 warnings",
+            // Databases.
+            "progress: 5.0 s, 1234.5 tps, lat 0.812 ms stddev 0.123, 3 failed",
+            "Records: 1200  Duplicates: 2  Warnings: 3",
+            "indexed 1.2M documents, 4 failed",
+            "vacuumed 12 tables, 3 lock timeouts",
         ] {
             assert!(!complains(counted), "{counted}");
         }
+    }
+
+    #[test]
+    fn a_complaint_is_one_whatever_numbers_are_in_it() {
         for complaint in [
             "error: 529, request 12",
             "500 error in 3 ms",
@@ -230,6 +285,39 @@ mod tests {
             "Nov 18 12:00:01 host app[1234]: request failed: 503",
             "attempt 3 failed, 2 left",
             "10.0.0.7:43210 disconnected: EOF",
+            // Not every number behind the word is a measure.
+            "error: 3.14 is not an integer",
+            "ValueError: 0.5 is not in the list",
+            "error: 1.5: no such version",
+            "error: 1.2.3 is too old",
+            "error: 10.0.0.7 is down",
+            "HTTP Error 403.14 - Forbidden",
+            "error: 2.5 GB are missing",
+            "error: 85% of the space is used",
+            "warning: 85%",
+            "connection timeout: 30.5s",
+            "connect timeout: 30.0",
+            "Test #12 ... Failed 0.35 sec",
+            "WARN error_rate 0.034 is too high",
+            "[error] step 100 loss 0.21",
+            "error_code: 529, request 12",
+            "error=529 after 12 steps",
+            "request 3e45 failed: 503",
+            "llama-70B failed: 503",
+            "attempt 3 parse errors, 2 left",
+            // What tools say of themselves.
+            "rsync error: some files could not be transferred (code 23) at main.c(1338) [sender=3.2.7]",
+            "[h264 @ 0x55d0c8a3f700] error while decoding MB 12 34, bytestream -5",
+            "[mp4 @ 0x5581] Invalid DTS: 1200 PTS: 1100 in output stream 0:0",
+            "test result: FAILED. 12 passed; 2 failed; 0 ignored",
+            "FAILED (failures=2, errors=1)",
+            "FAIL\texample.com/pkg\t0.353s",
+            "src/main.c:12:5: warning: unused variable 'x' [-Wunused-variable]",
+            "error[E0308]: mismatched types",
+            "ERROR 1205 (HY000): Lock wait timeout exceeded; try restarting transaction",
+            "ERROR:  duplicate key value violates unique constraint \"a_pkey\" (12, 34)",
+            "FATAL:  connection to 10.0.0.7:5432 refused, 12 left",
+            "HTTPConnectionPool(host='x', port=80): Read timed out. (read timeout=30.0)",
         ] {
             assert!(complains(complaint), "{complaint}");
         }

@@ -10,7 +10,7 @@ pub struct Counting {
     pub ignore: Vec<Pattern>,
     /// If there are any, only lines that match one count.
     pub only: Vec<Pattern>,
-    /// What we ourselves have typed: a line that shows it again is an echo.
+    /// What we ourselves have typed, the last at the end: a line that shows it again is an echo.
     pub(super) own: Vec<String>,
 }
 
@@ -31,12 +31,14 @@ impl Counting {
         let body = text.trim_start_matches("\x1b[200~");
         let first = body.split(char::is_control).next().unwrap_or_default().trim();
         // A letter or two can stand in any line.
-        if first.len() > 2 && !self.own.iter().any(|known| known == first) {
-            if self.own.len() == MOST {
-                self.own.remove(0);
-            }
-            self.own.push(first.to_owned());
+        if first.len() <= 2 {
+            return;
         }
+        let known = self.own.iter().position(|known| known == first);
+        if known.is_some() || self.own.len() == MOST {
+            self.own.remove(known.unwrap_or(0));
+        }
+        self.own.push(first.to_owned());
     }
 
     /// Whether the line shows what we have typed: behind a prompt or in a frame, and nothing else. One that only has the
@@ -110,5 +112,17 @@ mod tests {
         }
         assert_eq!(counting.own.len(), MOST);
         assert!(counting.counts("> task 1") && !counting.counts("> task 9999"));
+    }
+
+    #[test]
+    fn what_we_typed_a_moment_ago_is_remembered_however_long_it_is_known() {
+        let mut counting = Counting::default();
+        for number in 0..10_000 {
+            counting.add_own(b"please go on");
+            counting.add_own(format!("task {number}").as_bytes());
+            assert!(!counting.counts("> please go on"), "before task {number}");
+        }
+        assert_eq!(counting.own.len(), MOST);
+        assert!(!counting.counts("> task 9999") && counting.counts("> task 9000"));
     }
 }

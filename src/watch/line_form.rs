@@ -70,14 +70,18 @@ fn is_of_name(c: char) -> bool {
 }
 
 /// Whether a number says when the line was printed: by the seconds since 1970, in whichever part of a second, or since the
-/// start, as the kernel's `[ 1234.567890]`. Without a fraction it is taken for that only where the line begins.
+/// start, as the kernel's `[ 1234.567890]`. Without a fraction it is taken for that only where the line begins, and one of
+/// millionths or less, which may as well be the number of what the line is about, only in brackets.
 fn is_moment(number: &str, end: &str, first: bool) -> bool {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fine = fraction.len() >= 3 && !fraction.contains('.');
-    let since_1970 = whole.starts_with('1')
+    // From 2017 to 2030: a counter or a number to be stored begins with anything.
+    let plausible = whole.starts_with('1') && matches!(whole.as_bytes().get(1), Some(b'5'..=b'8'));
+    let since_1970 = plausible
         && match whole.len() {
             10 => fine || first && fraction.is_empty(),
-            13 | 16 | 19 => first && fraction.is_empty(),
+            13 => first && fraction.is_empty(),
+            16 | 19 => first && fraction.is_empty() && end.starts_with(']'),
             _ => false,
         };
     since_1970 || first && fine && end.starts_with([']', ':'])
@@ -132,6 +136,9 @@ mod tests {
             ("[1763500000.123456] polling the queue", "[1763500012.456789] polling the queue"),
             ("1763500000 polling the queue", "1763500012 polling the queue"),
             ("1763500000123 polling the queue", "1763500012456 polling the queue"),
+            ("1500000000 polling the queue", "1899999999 polling the queue"),
+            ("[1763500000123456] polling the queue", "[1763500012456789] polling the queue"),
+            ("[1763500000123456789] INFO polling", "[1763500012456789123] INFO polling"),
             ("[INFO] [1763500000.123456789]: polling", "[INFO] [1763500012.456789123]: polling"),
             ("{\"ts\":1763500000.123,\"msg\":\"polling\"}", "{\"ts\":1763500012.456,\"msg\":\"polling\"}"),
             ("{\"time\":1763500000123,\"msg\":\"polling\"}", "{\"time\":1763500012456,\"msg\":\"polling\"}"),
@@ -145,6 +152,12 @@ mod tests {
             ("1.5 GB stored", "1.6 GB stored"),
             ("stored 1763500000 bytes", "stored 1763500012 bytes"),
             ("stored post 1763500000123456789", "stored post 1763500012456789123"),
+            ("1763500000123456789 saved", "1763500012456789123 saved"),
+            ("1763500000123456 saved", "1763500012456789 saved"),
+            ("1000000007 is prime", "1000000009 is prime"),
+            ("1000000000039 is prime", "1000000000061 is prime"),
+            ("[1000000007] is prime", "[1000000009] is prime"),
+            ("1999999973 is prime", "1999999943 is prime"),
             ("[3] stored", "[4] stored"),
             ("[0.97] stored", "[0.98] stored"),
         ] {

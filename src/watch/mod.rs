@@ -67,6 +67,7 @@ mod lines;
 mod looking;
 mod loops;
 mod mask;
+mod measure;
 mod menu;
 mod moment;
 mod nudge;

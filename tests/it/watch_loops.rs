@@ -69,7 +69,10 @@ fn a_log_says_the_same_whatever_moment_and_request_its_lines_name() {
     };
     assert_eq!(log(|n| format!("[{}.{:06}] polling\r\n", 1_763_500_000 + n / 4, n * 7919 % 1_000_000)), State::Looping);
     assert_eq!(log(|n| format!("[{:5}.{:06}] polling\r\n", 1234 + n / 4, n * 7919 % 1_000_000)), State::Looping);
+    assert_eq!(log(|n| format!("{} polling\r\n", 1_763_500_000 + n / 4)), State::Looping);
     assert_eq!(log(|n| format!("stored {} bytes\r\n", 1_763_500_000 + n)), State::Active);
+    assert_eq!(log(|n| format!("{} is prime\r\n", 1_000_000_007 + 2 * n)), State::Active);
+    assert_eq!(log(|n| format!("{} saved\r\n", 1_763_500_000_123_456_789 + 7919 * n)), State::Active);
     assert_eq!(
         log(|n| format!("epoch {n} loss 1.{:04} val_error 0.{:04}\r\n", 9000 - n * 7, 5000 - n * 3)),
         State::Active
@@ -80,6 +83,24 @@ fn a_log_says_the_same_whatever_moment_and_request_its_lines_name() {
     assert_eq!(watched.state(), State::Looping);
     let mut watched = Watched::new();
     watched.draws(seconds(200), seconds(3), |n| format!("12:00:{:02} request {} failed: 503\r\n", n % 60, id(n)));
+    assert_eq!(watched.state(), State::Looping);
+}
+
+#[test]
+fn training_and_batches_that_name_their_errors_are_never_a_loop() {
+    let noise = |n: usize| n * 7919 % 1009;
+    let watch = |time: Duration, line: &dyn Fn(usize) -> String| {
+        let mut watched = Watched::new();
+        watched.draws(time, Duration::from_millis(250), |n| format!("{}\r\n", line(n)));
+        assert_eq!((watched.loop_warnings(), watched.states()), (0, vec![]), "{}", line(1));
+    };
+    watch(seconds(3600), &|n| format!("step {n} train_error: 0.0{:02}", 99 - n / 150));
+    watch(seconds(300), &|n| format!("12:{:02}:{:02} train_error: 0.{:04}", n / 240, n / 4 % 60, 1000 + noise(n)));
+    watch(seconds(300), &|n| format!("step {n} error={}.{}e-04", noise(n) / 100, noise(n) % 10));
+    watch(seconds(300), &|n| format!("processed {}.{}k records, {} errors", n / 10, n % 10, n / 50 + 1));
+
+    let mut watched = Watched::new();
+    watched.draws(seconds(200), seconds(1), |n| format!("error: 1.{n} is no version\r\n"));
     assert_eq!(watched.state(), State::Looping);
 }
 
