@@ -7,10 +7,10 @@
 
 use super::Size;
 use super::contain::contained;
-use super::flood::{last_lines, last_screenful, looks};
+use super::flood::{deciding_end, last_lines, last_screenful, looks};
 use super::labour::{affordable, allowance};
 use super::picture::{Colour, Picture, Stretch, Style, row};
-use super::repaint::last_painted;
+use super::repaint::painted_end;
 use super::sketch::{Sketch, sketch};
 use super::touched::Touched;
 
@@ -198,18 +198,33 @@ impl Screen {
         !self.margins && self.above == 0
     }
 
+    /// The end of a flood after which it shows the same as after all of it.
+    pub(super) fn deciding_end<'o>(&self, output: &'o [u8], bare: bool) -> &'o [u8] {
+        let end = deciding_end(output, self.size, bare, self.wraps());
+        let painted = if self.draws_as_usual() { painted_end(end, self.size, bare) } else { None };
+        painted.unwrap_or(end)
+    }
+
+    /// Whether letters stand as they are where the cursor is.
+    const fn draws_as_usual(&self) -> bool {
+        self.shows_only_ends() && !self.shifts && !self.cuts
+    }
+
     /// Takes as much of a flood as can be drawn without the emulator, if that is enough to be worth it.
     pub(super) fn sketch<'o>(&mut self, output: &'o [u8], bare: bool) -> Sketch<'o> {
         self.show();
-        let usual = self.shows_only_ends() && !self.shifts && !self.cuts;
-        let Some(cursor) = self.emulated_cursor().filter(|_| usual) else { return Sketch::default() };
-        let sketch = sketch(output, self.size, cursor, bare);
-        if sketch.length < WORTH_SKETCHING {
+        let Some(sketch) = self.sketched(output, bare).filter(|sketch| sketch.length >= WORTH_SKETCHING) else {
             return Sketch::default();
-        }
+        };
         self.mixed = true;
         self.take(&sketch.picture);
         sketch
+    }
+
+    /// As much of this as can be drawn on what the emulator shows.
+    fn sketched<'o>(&self, output: &'o [u8], bare: bool) -> Option<Sketch<'o>> {
+        let cursor = self.emulated_cursor().filter(|_| self.draws_as_usual())?;
+        Some(sketch(output, self.size, cursor, bare))
     }
 
     /// Where the emulator's cursor is; none if it is behind the last column, which is a state of its own.
@@ -251,7 +266,7 @@ impl Screen {
     }
 
     /// Leaves out of what is pending whatever makes no difference to the picture: of whole lines all but the last
-    /// screenful, of painted rows all but the last of each.
+    /// screenful, of what is painted all but what is to be seen of it.
     fn condense(&mut self) {
         if self.confined || self.pending.len() < WORTH_SKIPPING {
             return;
@@ -264,7 +279,13 @@ impl Screen {
             (false, false) => {
                 last_screenful(pending, self.size, self.wraps()).map(|end| format!("\x1b[{};1H{end}", self.size.rows))
             }
-            (true, false) => String::from_utf8(last_painted(pending.as_bytes(), self.size).concat()).ok(),
+            (true, false) => {
+                let sketch = self.sketched(pending.as_bytes(), false);
+                sketch.filter(|sketch| sketch.length >= WORTH_SKIPPING).map(|sketch| {
+                    let beside = sketch.beside.iter().filter_map(|bytes| std::str::from_utf8(bytes).ok());
+                    beside.chain([&*sketch.picture, &pending[sketch.length..]]).collect()
+                })
+            }
             (true, true) => None,
         };
         if let Some(shorter) = shorter {

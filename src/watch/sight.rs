@@ -6,14 +6,12 @@ use super::activity::{Activity, Circumstances, STATUS_LASTS};
 use super::appearing::Appearing;
 use super::clocks::Clocks;
 use super::complaint::is_retry;
-use super::flood::deciding_end;
 use super::growth::Growth;
 use super::keys::{Key, Keys};
 use super::lines::{Lines, PAINTING_LASTS};
 use super::loops::{Loops, Repetition};
 use super::picture::Picture;
 use super::policy::ActivityKind;
-use super::repaint::{all_painted, last_painted};
 use super::screen::{Line, Screen};
 use super::settling::Unseen;
 use super::sieve::{Piece, Sieve};
@@ -179,28 +177,20 @@ impl Sight {
             sieve.push(part, bare, size.cols, &mut |piece| sight.piece(now, piece, lines, policy));
         };
         let mut rest = bytes;
-        if bytes.len() >= WORTH_SKIPPING && self.screen.shows_only_ends() {
+        // A line that says that it is done is looked for in as many as possible.
+        if bytes.len() >= WORTH_SKIPPING && self.screen.shows_only_ends() && policy.done.is_none() {
             if !channel.sieve.is_between_sequences() || channel.sieve.is_in_character() {
                 let begun;
                 (begun, rest) = bytes.split_at(scan::escape(bytes));
                 read(self, &mut channel, begun);
             }
             if channel.sieve.is_between_sequences() {
-                // A line that says that it is done is looked for in as many as possible.
-                let whole = policy.done.is_some();
-                let end = if whole { rest } else { deciding_end(rest, size, bare, self.screen.wraps()) };
+                let end = self.screen.deciding_end(rest, bare);
                 if end.len() < rest.len() {
                     channel.sieve.skipped_lines();
                     channel.lines.skipped();
                 }
-                let painted = all_painted(end, size).unwrap_or_else(|| {
-                    let end = if whole { end } else { self.skim(now, &mut channel, end, bare, policy) };
-                    last_painted(end, size)
-                });
-                for part in painted {
-                    read(self, &mut channel, part);
-                }
-                rest = &[];
+                rest = self.skim(now, &mut channel, end, bare, policy);
             }
         }
         read(self, &mut channel, rest);

@@ -31,6 +31,8 @@ pub(super) struct Sketch<'o> {
     pub(super) length: usize,
     /// What leaves the same picture as that.
     pub(super) picture: String,
+    /// Nothing of what was there before is seen any more.
+    pub(super) covers: bool,
     /// What was switched and called last, of that which is not a part of the picture.
     pub(super) beside: Vec<&'o [u8]>,
 }
@@ -70,7 +72,8 @@ pub(super) fn sketch(output: &[u8], size: Size, cursor: Cursor, bare: bool) -> S
         let Some(length) = length else { break };
         at += length;
     }
-    Sketch { length: at, picture: sheet.picture(), beside: beside.into_iter().flatten().collect() }
+    let covers = sheet.rows.iter().all(|row| !row.cells.contains(&CLEAR));
+    Sketch { length: at, picture: sheet.picture(), covers, beside: beside.into_iter().flatten().collect() }
 }
 
 /// What is seen beside the picture, of which only the last counts: the cursor, whether a frame is to be shown whole, and
