@@ -79,19 +79,23 @@ pub(super) fn deciding_end(bytes: &[u8], size: Size, bare: bool, wraps: bool) ->
     if bytes.len() < WORTH_CUTTING || memchr3(0x1b, 0x0e, 0x0f, bytes).is_some() {
         return bytes;
     }
-    let Some(before) = memrchr(b'\n', &bytes[..bytes.len() - LOOKED_AT]) else { return bytes };
-    let end = &bytes[before + 1..];
-    let decides = if bare {
-        memchr_iter(b'\n', end).count() > 2 * usize::from(size.rows)
-    } else {
-        let text = match std::str::from_utf8(end) {
-            Ok(text) => text,
-            // Whatever follows the part that decides comes after it.
-            Err(error) => std::str::from_utf8(&end[..error.valid_up_to()]).unwrap_or_default(),
-        };
-        last_screenful(text, size, wraps).is_some()
+    // Of long lines that may be too few.
+    let enough = [LOOKED_AT, 8 * LOOKED_AT].into_iter().filter(|enough| *enough < bytes.len());
+    let mut ends = enough.filter_map(|enough| Some(&bytes[memrchr(b'\n', &bytes[..bytes.len() - enough])? + 1..]));
+    ends.find(|end| decides(end, size, bare, wraps)).unwrap_or(bytes)
+}
+
+/// Whether the screen shows the same after this end of a flood of text, whatever it showed before.
+fn decides(end: &[u8], size: Size, bare: bool, wraps: bool) -> bool {
+    if bare {
+        return memchr_iter(b'\n', end).count() > 2 * usize::from(size.rows);
+    }
+    let text = match std::str::from_utf8(end) {
+        Ok(text) => text,
+        // Whatever follows the part that decides comes after it.
+        Err(error) => std::str::from_utf8(&end[..error.valid_up_to()]).unwrap_or_default(),
     };
-    if decides { end } else { bytes }
+    last_screenful(text, size, wraps).is_some()
 }
 
 /// The looks that were asked for in `text` and hold after it.

@@ -2,17 +2,20 @@
 
 use super::Size;
 use super::screen::Cursor;
-use super::sketch::sketch;
+use super::sketch::{Beside, sketch};
 use crate::scan;
 
 /// The end of `output` after which the screen shows the same as after all of it, whatever it showed before: everything is
-/// painted there, and before it nothing is done that lasts longer. None where that is not soon found out.
+/// painted there, and before it nothing is done that lasts longer but what is beside the picture, which is given with it.
+/// None where that is not soon found out.
 ///
 /// The screen has to be in the state in which it begins. With `bare` each line feed returns the carriage.
-pub(super) fn painted_end(output: &[u8], size: Size, bare: bool) -> Option<&[u8]> {
+pub(super) fn painted_end(output: &[u8], size: Size, bare: bool) -> Option<(Beside<'_>, &[u8])> {
     let (before, end) = output.split_at(end_to_try(output, size)?);
-    let sketch = sketch(end, size, Cursor::default(), bare);
-    (sketch.covers && is_calm(before, &sketch.beside)).then_some(end)
+    if !sketch(end, size, Cursor::default(), bare).covers {
+        return None;
+    }
+    Some((calm(before)?, end))
 }
 
 /// Where the end of `output` begins that may paint all there is: a few screens of coloured letters before its end, where
@@ -34,28 +37,18 @@ fn goes_to_place(bytes: &[u8]) -> bool {
     scan::numbers(bytes).is_some_and(|(_, last)| last == b'H')
 }
 
-/// The length of what `output` begins with, if that switches on or off what `switch` does.
-fn same_switch(switch: &[u8], output: &[u8]) -> Option<usize> {
-    let name = switch.strip_suffix(b"h").or_else(|| switch.strip_suffix(b"l"))?;
-    let is_same = switch.starts_with(b"\x1b[?") && output.starts_with(name);
-    (is_same && matches!(output.get(name.len()), Some(b'h' | b'l'))).then_some(switch.len())
-}
-
-/// Whether nothing is left of this once every row is painted anew and these `switches` are switched: it only writes, moves
-/// and erases.
-fn is_calm(output: &[u8], switches: &[&[u8]]) -> bool {
-    let mut at = 0;
+/// What is beside the picture, if there is nothing else of which anything is left once every row is painted anew: this only
+/// writes, moves and erases.
+fn calm(output: &[u8]) -> Option<Beside<'_>> {
+    let (mut at, mut beside) = (0, Beside::default());
     loop {
         at = scan::first_odd(output, at, may_last);
-        let Some(byte) = output.get(at) else { return true };
-        let rest = &output[at..];
-        let length = match byte {
-            0x1b => switches.iter().find_map(|switch| same_switch(switch, rest)),
-            b'0'..=b';' | b'[' => scan::begin_of(output, at + 1).is_none().then_some(1),
-            _ => None,
+        let Some(byte) = output.get(at) else { return Some(beside) };
+        at += match byte {
+            0x1b => beside.take(&output[at..])?,
+            b'0'..=b';' | b'[' if scan::begin_of(output, at + 1).is_none() => 1,
+            _ => return None,
         };
-        let Some(length) = length else { return false };
-        at += length;
     }
 }
 
@@ -83,7 +76,7 @@ mod tests {
 
     /// How much of the output decides.
     fn decides(output: &str) -> usize {
-        painted_end(output.as_bytes(), SIZE, false).map_or(output.len(), <[u8]>::len)
+        painted_end(output.as_bytes(), SIZE, false).map_or(output.len(), |(_, end)| end.len())
     }
 
     #[test]
@@ -109,12 +102,13 @@ mod tests {
     #[test]
     fn what_lasts_is_not_taken_for_painting() {
         let rows = "\x1b[1;1H\x1b[31mrow\x1b[K\x1b[7C".repeat(9);
-        for (between, calm) in [
+        for (between, is_calm) in [
             ("", true),
             ("for 12s, 3h; 4l é\u{a0}", true),
             ("\x1b[?25l", true),
             ("line\r\n\t\x08\x07", true),
-            ("\x1b[?2026h", false),
+            ("\x1b[?2026h", true),
+            ("\x1b]0;title\x1b\\", true),
             ("\x1b[?25;1h", false),
             ("\x1b[4h", false),
             ("\x1b[1;4h", false),
@@ -125,13 +119,12 @@ mod tests {
             ("\x1b[4\x7fh", false),
             ("\x1b[>4;2m", false),
             ("\x1b(0", false),
-            ("\x1b]0;title\x1b\\", false),
             ("\u{9b}4h", false),
             ("\x0e", false),
         ] {
             for shift in 0..40 {
                 let output = [" ".repeat(shift).as_str(), &rows, between, &rows].concat();
-                assert_eq!(is_calm(output.as_bytes(), &[b"\x1b[?25h"]), calm, "{output:?}");
+                assert_eq!(calm(output.as_bytes()).is_some(), is_calm, "{output:?}");
             }
         }
     }
@@ -163,7 +156,7 @@ mod tests {
                         "\x1b[u",
                         "\x1b[?1049h",
                         "\x1b[?1049l",
-                        "\x1b]0;a title\x07",
+                        "\x1b]0;a title\x07\x1b[?25l\x1b[?2026h",
                         "\u{9b}4h",
                         "\x1b[L\x1b[3P\x1b[2@",
                         "\x1b7",

@@ -11,7 +11,7 @@ use super::flood::{deciding_end, last_lines, last_screenful, looks};
 use super::labour::{affordable, allowance};
 use super::picture::{Colour, Picture, Stretch, Style, row};
 use super::repaint::painted_end;
-use super::sketch::{Sketch, sketch};
+use super::sketch::{Beside, Sketch, sketch};
 use super::touched::Touched;
 
 /// A line as the program meant it: rows that only wrapped are one.
@@ -198,11 +198,11 @@ impl Screen {
         !self.margins && self.above == 0
     }
 
-    /// The end of a flood after which it shows the same as after all of it.
-    pub(super) fn deciding_end<'o>(&self, output: &'o [u8], bare: bool) -> &'o [u8] {
+    /// The end of a flood after which it shows the same as after all of it, and what is to be read before that.
+    pub(super) fn deciding_end<'o>(&self, output: &'o [u8], bare: bool) -> (Beside<'o>, &'o [u8]) {
         let end = deciding_end(output, self.size, bare, self.wraps());
         let painted = if self.draws_as_usual() { painted_end(end, self.size, bare) } else { None };
-        painted.unwrap_or(end)
+        painted.unwrap_or((Beside::default(), end))
     }
 
     /// Whether letters stand as they are where the cursor is.
@@ -282,7 +282,7 @@ impl Screen {
             (true, false) => {
                 let sketch = self.sketched(pending.as_bytes(), false);
                 sketch.filter(|sketch| sketch.length >= WORTH_SKIPPING).map(|sketch| {
-                    let beside = sketch.beside.iter().filter_map(|bytes| std::str::from_utf8(bytes).ok());
+                    let beside = sketch.beside.sequences().filter_map(|bytes| std::str::from_utf8(bytes).ok());
                     beside.chain([&*sketch.picture, &pending[sketch.length..]]).collect()
                 })
             }

@@ -29,6 +29,8 @@ const ECHO: Duration = Duration::from_secs(1);
 
 /// Output that is shorter is read whole.
 const WORTH_SKIPPING: usize = 2048;
+/// So much is worth to show the emulator what it was not shown yet.
+const SKIMMED: usize = 1 << 16;
 /// So much of a flood is read, whatever it is.
 const READ_OF_A_FLOOD: usize = 1 << 13;
 
@@ -185,11 +187,12 @@ impl Sight {
                 read(self, &mut channel, begun);
             }
             if channel.sieve.is_between_sequences() {
-                let end = self.screen.deciding_end(rest, bare);
+                let (beside, end) = self.screen.deciding_end(rest, bare);
                 if end.len() < rest.len() {
                     channel.sieve.skipped_lines();
                     channel.lines.skipped();
                 }
+                beside.sequences().for_each(|sequence| read(self, &mut channel, sequence));
                 rest = self.skim(now, &mut channel, end, bare, policy);
             }
         }
@@ -208,7 +211,7 @@ impl Sight {
     ) -> &'o [u8] {
         let Channel { sieve, lines } = channel;
         let (cols, mut rest, mut step) = (self.screen.size().cols, flood, READ_OF_A_FLOOD);
-        while let Some(length) = rest.len().checked_sub(READ_OF_A_FLOOD).filter(|length| *length > step) {
+        while let Some(length) = rest.len().checked_sub(READ_OF_A_FLOOD).filter(|length| *length >= SKIMMED.max(step)) {
             let begins = sieve.is_between_sequences() && !sieve.is_in_character();
             let sketch = if begins { self.screen.sketch(&rest[..length], bare) } else { Sketch::default() };
             if sketch.length == 0 {
@@ -222,7 +225,7 @@ impl Sight {
             rest = &rest[sketch.length..];
             let read = step.min(rest.len());
             let (read, after) = rest.split_at(read + scan::escape(&rest[read..]));
-            for part in sketch.beside.into_iter().chain([read]) {
+            for part in sketch.beside.sequences().chain([read]) {
                 sieve.push(part, bare, cols, &mut |piece| self.piece(now, piece, lines, policy));
             }
             rest = after;

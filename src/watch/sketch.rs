@@ -34,14 +34,14 @@ pub(super) struct Sketch<'o> {
     /// Nothing of what was there before is seen any more.
     pub(super) covers: bool,
     /// What was switched and called last, of that which is not a part of the picture.
-    pub(super) beside: Vec<&'o [u8]>,
+    pub(super) beside: Beside<'o>,
 }
 
 /// Draws `output` as far as it can be. The emulator has to be in the state in which it begins, but for what is on it and
 /// where its cursor is. With `bare` each line feed returns the carriage.
 pub(super) fn sketch(output: &[u8], size: Size, cursor: Cursor, bare: bool) -> Sketch<'_> {
     let mut sheet = Sheet::new(size, cursor);
-    let mut beside: [Option<&[u8]>; 3] = [None; 3];
+    let mut beside = Beside::default();
     let mut at = 0;
     while let Some(byte) = output.get(at).filter(|_| sheet.erased <= sheet.allowance + PER_BYTE * at) {
         let rest = &output[at..];
@@ -57,15 +57,7 @@ pub(super) fn sketch(output: &[u8], size: Size, cursor: Cursor, bare: bool) -> S
                 }
                 Some(1)
             }
-            0x1b => match besides(rest) {
-                Some((which, length)) => {
-                    if let Some(which) = which {
-                        beside[which] = Some(&rest[..length]);
-                    }
-                    Some(length)
-                }
-                None => sheet.control(rest),
-            },
+            0x1b => beside.take(rest).or_else(|| sheet.control(rest)),
             0xc2.. => sheet.print_letter(rest),
             _ => None,
         };
@@ -73,32 +65,49 @@ pub(super) fn sketch(output: &[u8], size: Size, cursor: Cursor, bare: bool) -> S
         at += length;
     }
     let covers = sheet.rows.iter().all(|row| !row.cells.contains(&CLEAR));
-    Sketch { length: at, picture: sheet.picture(), covers, beside: beside.into_iter().flatten().collect() }
+    Sketch { length: at, picture: sheet.picture(), covers, beside }
 }
 
-/// What is seen beside the picture, of which only the last counts: the cursor, whether a frame is to be shown whole, and
+/// What was switched or called last, of what is seen beside the picture: the cursor, whether a frame is to be shown whole,
 /// the title.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Beside<'o>([Option<&'o [u8]>; 3]);
+
+/// What begins one of them, and which it is.
 const BESIDE: [(&[u8], usize); 4] = [(b"\x1b[?25", 0), (b"\x1b[?2026", 1), (b"\x1b]0;", 2), (b"\x1b]2;", 2)];
 /// A title that is longer is not one.
 const LONGEST_TITLE: usize = 1024;
 
-/// Which of these is here, if it is one, and the length of the sequence; also of what has no effect at all.
-fn besides(bytes: &[u8]) -> Option<(Option<usize>, usize)> {
-    let which = BESIDE.iter().position(|(name, _)| bytes.starts_with(name)).map(|index| BESIDE[index]);
-    if bytes[1..].starts_with(b"]") {
-        let text = &bytes[..bytes.len().min(LONGEST_TITLE)];
-        let end = 2 + text[2..].iter().position(|byte| *byte < b' ')?;
-        let terminator = if bytes[end] == 0x07 { 1 } else { 2 };
-        let is_ended = terminator == 1 || bytes[end..].starts_with(b"\x1b\\");
-        return is_ended.then_some((which.map(|(_, which)| which), end + terminator));
+impl<'o> Beside<'o> {
+    /// Takes the escape sequence that `bytes` begin with, if it is one of these or has no effect at all. Its length.
+    pub(super) fn take(&mut self, bytes: &'o [u8]) -> Option<usize> {
+        // Most are colours; and letters are letters.
+        let of_no_effect = scan::look(bytes).or_else(|| bytes.starts_with(b"\x1b(B").then_some(3));
+        if of_no_effect.is_some() {
+            return of_no_effect;
+        }
+        let which = BESIDE.iter().find(|(name, _)| bytes.starts_with(name));
+        let length = if bytes.starts_with(b"\x1b]") {
+            let end = 2 + bytes[2..].iter().take(LONGEST_TITLE).position(|byte| *byte < b' ')?;
+            match &bytes[end..] {
+                [0x07, ..] => end + 1,
+                [0x1b, b'\\', ..] => end + 2,
+                _ => return None,
+            }
+        } else {
+            let end = which?.0.len();
+            matches!(bytes.get(end)?, b'h' | b'l').then_some(end + 1)?
+        };
+        if let Some((_, which)) = which {
+            self.0[*which] = Some(&bytes[..length]);
+        }
+        Some(length)
     }
-    if let Some((name, which)) = which {
-        let end = name.len();
-        return matches!(bytes.get(end), Some(b'h' | b'l')).then_some((Some(which), end + 1));
+
+    /// The sequences.
+    pub(super) fn sequences(self) -> impl Iterator<Item = &'o [u8]> {
+        self.0.into_iter().flatten()
     }
-    // Letters are letters.
-    let plain = bytes.starts_with(b"\x1b(B").then_some(3);
-    scan::look(bytes).or(plain).map(|length| (None, length))
 }
 
 #[derive(Debug, Clone)]
@@ -455,7 +464,8 @@ mod tests {
     fn what_is_beside_the_picture_is_given_back_as_it_was_last() {
         let output = "\x1b[?25l\x1b]0;one\x07\x1b[?2026h\x1b]2;two\x07\x1b[?25h";
         let beside = ["\x1b[?25h", "\x1b[?2026h", "\x1b]2;two\x07"].map(str::as_bytes);
-        assert_eq!(sketch(output.as_bytes(), SIZE, HOME, false).beside, beside);
+        let drawn = sketch(output.as_bytes(), SIZE, HOME, false);
+        assert!(drawn.beside.sequences().eq(beside), "{:?}", drawn.beside);
     }
 
     /// What the screen shows after it showed `before` and then `output`, drawn as far as it can be or not at all.
