@@ -53,7 +53,8 @@ fn calm(output: &[u8]) -> Option<Beside<'_>> {
 }
 
 /// Whether something here may have an effect that lasts: a control character that does more than to move, be it of the old
-/// eight bits, an escape that does not begin a public control sequence, the end of one that does more than to write, move, erase and colour.
+/// eight bits, an escape that does not begin a public control sequence, the end of one that does more than to write,
+/// move, erase and colour.
 #[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
 fn may_last(byte: u8, next: u8, third: u8) -> bool {
     let begins = (byte == 0x1b) & (next == b'[') & scan::is_public(third);

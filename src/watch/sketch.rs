@@ -1,7 +1,7 @@
 //! A flood of painting, drawn on a sheet that lies on the screen: letters and erased places cover what is under them, and
 //! everything else shows through. What is left on the sheet at the end is all that has to be emulated.
 //!
-//! Only what programs draw with for the most part is drawn here, and stops at anything else.
+//! Known here is only what programs draw with for the most part. At anything else it stops.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
