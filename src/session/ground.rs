@@ -19,7 +19,7 @@ use super::signals::Signals;
 use super::spawn::{Failure, Given, Launch};
 use super::streams::{Input, Output, Plan};
 use super::surroundings::Surroundings;
-use super::terminal::{STANDARD, Terminal};
+use super::terminal::{Borrowed, STANDARD, Terminal};
 use super::{inherited, tree, typeahead};
 use crate::config::Config;
 use crate::error::Error;
@@ -175,14 +175,12 @@ impl Ground {
             foreground: self.takes_terminal || self.terminal.is_none() || self.plan.type_stdin,
             environment: Environment::new(if self.plan.stdout == Output::SidePty { NO_PAGER } else { &[] }, without),
         };
-        let outer = match (&self.terminal, &self.settings) {
-            (Some(terminal), Some(settings)) => Some((duplicate(terminal)?, settings.clone())),
-            _ => self
-                .lent
-                .as_ref()
-                .and_then(Lent::to_give_back)
-                .map(|(fd, found)| Ok((duplicate(fd)?, found)))
-                .transpose()?,
+        let lent = self.lent.as_ref().map(Lent::to_give_back).transpose()?.flatten();
+        let outer = match (lent, &self.terminal, &self.settings) {
+            (None, Some(terminal), Some(found)) => {
+                Some(Borrowed { fd: duplicate(terminal)?, found: found.clone(), lent: false })
+            }
+            (lent, ..) => lent,
         };
         let newcomer = launch.prepare().map_err(|error| cannot_run(&name, error.into()))?;
         tree::adopt_orphans();

@@ -11,6 +11,9 @@ use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use nix::unistd::{getpgrp, tcgetpgrp};
 
 use super::clock::Clock;
+use super::ground::duplicate;
+use super::terminal::Borrowed;
+use crate::error::Error;
 
 /// Our terminal in the hands of the command.
 #[derive(Debug)]
@@ -41,11 +44,6 @@ impl Lent {
         is_news.then(|| Clock::time_of_day().duration_since(read).unwrap_or_default())
     }
 
-    /// It and the settings it had before, if these are put back where the command cannot do it.
-    pub fn to_give_back(&self) -> Option<(&OwnedFd, Termios)> {
-        self.found.clone().filter(|_| self.alone).map(|found| (&self.fd, found))
-    }
-
     /// Puts its settings back, for a command that was killed before it could.
     pub fn give_back(&self) {
         let is_ours = self.foreground() == Some(getpgrp().as_raw());
@@ -55,6 +53,12 @@ impl Lent {
             // A terminal that is gone needs no settings.
             let _ = tcsetattr(&self.fd, SetArg::TCSANOW, found);
         }
+    }
+
+    /// What whoever outlives us needs to do the same.
+    pub fn to_give_back(&self) -> Result<Option<Borrowed>, Error> {
+        let found = self.found.clone().filter(|_| self.alone);
+        found.map(|found| Ok(Borrowed { fd: duplicate(&self.fd)?, found, lent: true })).transpose()
     }
 
     /// Its device number.

@@ -7,14 +7,13 @@
 
 use std::io;
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal as Nix};
-use nix::sys::termios::Termios;
 use nix::unistd::{ForkResult, Pid, fork, getpgrp, getpid, getppid, setsid, tcsetpgrp};
 
 use super::beside::StandIn;
@@ -24,7 +23,7 @@ use super::link::{Link, News, Order};
 use super::place::Place;
 use super::signals::{self, send, send_to_group};
 use super::spawn::{Failure, Newcomer, take_terminal};
-use super::terminal;
+use super::terminal::{self, Borrowed};
 use super::tree;
 use crate::signal::Signal;
 
@@ -57,11 +56,11 @@ const NEXT_LOOK: u8 = 50;
 impl Monitor {
     /// Starts the monitor, and with it the command. Every signal has to be blocked, and there must be one thread.
     ///
-    /// `outer` is the terminal to give back should idlewatch die, with the settings it was found with. `take_over` is done
-    /// by the monitor before there is a command: what is not there yet cannot be left behind.
+    /// `outer` is the terminal to give back should idlewatch die. `take_over` is done by the monitor before there is a
+    /// command: what is not there yet cannot be left behind.
     pub fn start(
         newcomer: Newcomer,
-        outer: Option<(OwnedFd, Termios)>,
+        outer: Option<Borrowed>,
         take_over: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<Self> {
         let (ours, theirs) = Link::pair()?;
@@ -147,7 +146,7 @@ fn leave() -> ! {
 }
 
 impl Watchman {
-    fn run(&mut self, outer: Option<&(OwnedFd, Termios)>, take_over: impl FnOnce() -> io::Result<()>) {
+    fn run(&mut self, outer: Option<&Borrowed>, take_over: impl FnOnce() -> io::Result<()>) {
         tree::adopt_orphans();
         tree::go_on_without_parent();
         // Before there is a command that would have to be ended for want of a descriptor.
@@ -222,9 +221,9 @@ impl Watchman {
 
     /// Closes everything that this process does not need itself. It has a copy of whatever idlewatch and the command
     /// hold, and a pipe or a terminal that is still open here would never end there.
-    fn let_go(&self, outer: Option<&(OwnedFd, Termios)>, children: &(UnixStream, UnixStream)) {
+    fn let_go(&self, outer: Option<&Borrowed>, children: &(UnixStream, UnixStream)) {
         let terminal = self.newcomer.terminal.as_ref().map(AsRawFd::as_raw_fd);
-        let outer = outer.map(|(fd, _)| fd.as_raw_fd());
+        let outer = outer.map(|outer| outer.fd.as_raw_fd());
         let link = Some(self.link.as_fd().as_raw_fd());
         let (read, write) = (Some(children.0.as_raw_fd()), Some(children.1.as_raw_fd()));
         let mut keep = [link, terminal, outer, read, write];
@@ -331,7 +330,7 @@ impl Watchman {
     }
 
     /// idlewatch is gone without a word: nothing of the command may stay behind, and the terminal is given back.
-    fn end_everything(&self, outer: Option<&(OwnedFd, Termios)>) {
+    fn end_everything(&self, outer: Option<&Borrowed>) {
         // The command itself may be gone already, by the hangup that came before we noticed; the rest is not.
         let target = self.newcomer.place.target(self.group, self.child);
         end_descendants(target, || {
@@ -343,9 +342,9 @@ impl Watchman {
     }
 }
 
-fn give_back(outer: Option<&(OwnedFd, Termios)>) {
-    if let Some((fd, found)) = outer {
-        terminal::give_back(fd, found);
+fn give_back(outer: Option<&Borrowed>) {
+    if let Some(outer) = outer {
+        outer.give_back();
     }
 }
 

@@ -281,11 +281,25 @@ fn set(fd: &OwnedFd, settings: &Termios) -> nix::Result<()> {
     set().or_else(|_| set()).or_else(|_| set())
 }
 
-/// Puts a terminal that we left raw back to these settings.
-pub fn give_back(fd: &OwnedFd, found: &Termios) {
-    if termios::tcgetattr(fd).map_or(true, |now| is_raw(&now)) {
-        // A terminal that is gone needs no settings.
-        let _ = set(fd, found);
+/// A terminal to give back should idlewatch die.
+#[derive(Debug)]
+pub struct Borrowed {
+    /// The terminal.
+    pub fd: OwnedFd,
+    /// The settings it was found with.
+    pub found: Termios,
+    /// The command has it from us and changes its settings itself.
+    pub lent: bool,
+}
+
+impl Borrowed {
+    /// Puts it back to its settings, if we or the command left it as a person cannot use it.
+    pub fn give_back(&self) {
+        let in_front = self.lent && tcgetpgrp(&self.fd) == Ok(getpgrp());
+        if termios::tcgetattr(&self.fd).map_or(true, |now| is_raw(&now) || in_front && now != self.found) {
+            // A terminal that is gone needs no settings.
+            let _ = set(&self.fd, &self.found);
+        }
     }
 }
 

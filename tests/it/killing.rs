@@ -112,6 +112,13 @@ fn the_terminal_is_given_back_when_idlewatch_is_killed() {
         run.wait_for("ready").signal(libc::SIGKILL);
         run.until("the settings", |run| run.settings() == run.found());
     }
+    // Where the command has it from us, whatever it has changed.
+    let kill = "stty -echo -icanon; read -r _ _ _ watch _ </proc/$PPID/stat; kill -KILL $watch; sleep 300";
+    let back = "while test \"$before\" != \"$(stty -g)\"; do sleep 0.05; done; echo ba''ck";
+    let script = format!("stty -ixon; before=$(stty -g); $IW --pty never -- sh -c \"$COMMAND\"; {back}");
+    let mut run = Run::script("sh", &script).variable("COMMAND", kill.to_owned()).in_terminal();
+    run.wait_for("back");
+    assert!(run.finish().1.success());
 }
 
 #[test]
