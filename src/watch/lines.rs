@@ -54,6 +54,12 @@ impl Lines {
         self.returned = false;
     }
 
+    /// Some text was left out, up to somewhere within a line.
+    pub(super) fn cut(&mut self) {
+        self.skipped();
+        self.skipping = true;
+    }
+
     /// Whether the program paints its screen, so that line feeds complete no lines.
     pub(super) fn is_painted(&self, now: Moment) -> bool {
         self.moved.is_some_and(|at| now.since(at) < PAINTING_LASTS)
@@ -118,7 +124,7 @@ impl Lines {
             return;
         }
         if std::mem::take(&mut self.returned) {
-            if self.overwritten.is_empty() {
+            if !std::mem::take(&mut self.skipping) && self.overwritten.is_empty() {
                 std::mem::swap(&mut self.overwritten, &mut self.line);
             }
             self.line.clear();

@@ -154,6 +154,11 @@ impl Policy {
         Moment::START + spent.saturating_sub(self.earlier)
     }
 
+    /// Whether what somebody looks for may stand in any line. A loop shows in a sample as well.
+    pub(super) fn looks_at_every_line(&self) -> bool {
+        self.done.is_some() || !self.counting.only.is_empty() || !self.loops.patterns.is_empty()
+    }
+
     /// How long silence may last, which is shorter for a command that has not `printed` anything, if that was asked for.
     pub(super) fn silence(&self, printed: bool) -> Option<Duration> {
         let first = self.first_output.filter(|_| !printed);

@@ -179,8 +179,7 @@ impl Sight {
             sieve.push(part, bare, size.cols, &mut |piece| sight.piece(now, piece, lines, policy));
         };
         let mut rest = bytes;
-        // A line that says that it is done is looked for in as many as possible.
-        if bytes.len() >= WORTH_SKIPPING && self.screen.shows_only_ends() && policy.done.is_none() {
+        if bytes.len() >= WORTH_SKIPPING && self.screen.shows_only_ends() && !policy.looks_at_every_line() {
             if !channel.sieve.is_between_sequences() || channel.sieve.is_in_character() {
                 let begun;
                 (begun, rest) = bytes.split_at(scan::escape(bytes));
@@ -220,7 +219,7 @@ impl Sight {
             } else {
                 step = READ_OF_A_FLOOD;
                 sieve.skipped_lines();
-                lines.skipped();
+                lines.cut();
             }
             rest = &rest[sketch.length..];
             let read = step.min(rest.len());
@@ -295,9 +294,7 @@ impl Sight {
         let (loops, suspected, clocks) = (&mut self.loops, &mut self.suspected, &mut self.clocks);
         let (said_done, activity) = (&mut self.said_done, &mut self.activity);
         let screen = policy.activity == ActivityKind::Screen;
-        // What somebody looks for may stand in any line; a loop shows in a sample.
-        let all = policy.done.is_some() || !policy.counting.only.is_empty() || !policy.loops.patterns.is_empty();
-        lines.text(now, text, all, &mut |line, sampled| {
+        lines.text(now, text, policy.looks_at_every_line(), &mut |line, sampled| {
             if line.is_empty() {
                 return;
             }

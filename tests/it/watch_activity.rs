@@ -345,3 +345,15 @@ fn the_evidence_says_what_still_moves() {
     let now = idlewatch::watch::Moment::after_start(seconds(61));
     assert!(watched.watcher.explain(now).contains("last visible change"), "{}", watched.watcher.explain(now));
 }
+
+#[test]
+fn what_is_looked_for_and_what_is_not_in_a_coloured_flood_is_told_by_whole_lines() {
+    let noise = |n: usize| format!("\x1b[90mDEBUG polling the queue of host {}\x1b[0m\r\n", n % 7).repeat(2000);
+    let pattern = |text: &str| vec![Pattern::checked(text).unwrap()];
+    let mut watched = Watched::with(|policy| policy.counting.ignore = pattern("^DEBUG"));
+    watched.draws(seconds(100), seconds(1), noise);
+    assert_eq!(watched.state(), State::Stalled, "a line cut in its middle is no other line");
+    let mut watched = Watched::with(|policy| policy.counting.only = pattern("^progress"));
+    watched.draws(seconds(100), seconds(1), |n| format!("{}progress: {n}\r\n{}", noise(n), noise(n)));
+    assert_eq!(watched.state(), State::Active, "it may stand anywhere");
+}
