@@ -107,7 +107,8 @@ impl Watcher {
                     // Nor was the time in which nobody took what it printed.
                     self.sight.clocks.progressed(now, "");
                 }
-                if let Some(typed) = look.typed.map(|ago| now - ago).filter(|at| *at > self.sight.clocks.progress) {
+                let typed = look.typed.map(|ago| now - ago).filter(|at| *at > self.sight.clocks.progress);
+                if let Some(typed) = typed.filter(|_| self.waits()) {
                     // Nor was the time in which it waited for this.
                     self.sight.clocks.progressed(typed, "");
                 }
