@@ -58,8 +58,11 @@ fn calm(output: &[u8]) -> Option<Beside<'_>> {
 #[expect(clippy::needless_bitwise_bool, reason = "many places are compared at once, which a branch would prevent")]
 fn may_last(byte: u8, next: u8, third: u8) -> bool {
     let begins = (byte == 0x1b) & (next == b'[') & scan::is_public(third);
-    let ends = ((b'0'..=b';').contains(&byte) | (byte == b'[')) & lasts(next) | (byte == b'!') & (next == b'p');
-    let moves = (0x07..=b'\r').contains(&byte);
+    let moves = |byte: u8| (0x07..=b'\r').contains(&byte);
+    // A control character in the middle of a sequence does not end it.
+    let within = (b'0'..=b';').contains(&byte) | (byte == b'[');
+    let ends = within & (lasts(next) | moves(next)) | (byte == b'!') & (next == b'p');
+    let moves = moves(byte);
     ((byte < b' ') | (byte == 0x7f)) & !begins & !moves | ends | (byte == 0xc2) & (next < 0xa0)
 }
 
@@ -122,6 +125,10 @@ mod tests {
             ("\x1b(0", false),
             ("\u{9b}4h", false),
             ("\x0e", false),
+            ("in 12\r\n", true),
+            ("\x1b[4\nh", false),
+            ("\x1b[2;5\rr", false),
+            ("\x1b[\x08s", false),
         ] {
             for shift in 0..40 {
                 let output = [" ".repeat(shift).as_str(), &rows, between, &rows].concat();
@@ -139,7 +146,7 @@ mod tests {
         };
         let mut left_out = 0;
         for _ in 0..900 {
-            let (often, kind) = ([100, 1000, 100_000][dice(3)], dice(3));
+            let (often, kind) = ([100, 1000, 100_000][dice(3)], dice(4));
             let mut output = String::new();
             for _ in 0..120 {
                 let (row, text) = (1 + dice(5), &"some letters and a few more"[..dice(28)]);
@@ -165,6 +172,8 @@ mod tests {
                     ][dice(17)]
                     .to_owned(),
                     (_, 0) => format!("\x1b[H{text}\x1b[K\r\n\x1b[K{text}\r\n│\x1b[J"),
+                    (0..50, _) => "one that goes on somewhere else\r\n".to_owned(),
+                    (_, 3) => format!("\x1b[{row};1Hfrom edge to edge {row}."),
                     (_, 1) => format!("\x1b[H\x1b[2J{text}\r\n\x1b[{row}d{text}"),
                     _ => format!("\x1b[{row};1H\x1b[3{row}m{text}\x1b[m\x1b[K"),
                 };
@@ -176,7 +185,7 @@ mod tests {
             left_out += output.len() - end.len();
             let shown = |output: &str| {
                 let mut screen = Screen::new(SIZE, 0);
-                screen.control("\x1b[3;3Hbefore字");
+                screen.control("a line that goes on in the next row\x1b[3;3Hbefore字");
                 screen.control(output);
                 (texts(&mut screen), screen.rows(), screen.cursor())
             };

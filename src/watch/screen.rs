@@ -11,7 +11,7 @@ use super::flood::{deciding_end, last_lines, last_screenful, looks};
 use super::labour::{affordable, allowance};
 use super::picture::{Colour, Picture, Stretch, Style, row};
 use super::repaint::painted_end;
-use super::sketch::{Beside, Sketch, sketch};
+use super::sketch::{Beside, PER_BYTE, Sketch, sketch};
 use super::touched::Touched;
 
 /// A line as the program meant it: rows that only wrapped are one.
@@ -83,17 +83,14 @@ const WORTH_SKIPPING: usize = 2048;
 const WORTH_SKETCHING: usize = 1 << 13;
 
 /// Whether letters may not be written as they are, or not where the cursor is, from this sequence on: others stand for
-/// them, those right of them are pushed on, rows are counted from elsewhere.
+/// them, those right of them are pushed on, tabs stop elsewhere.
 fn shifts(sequence: &str) -> bool {
-    let body = sequence.trim_start_matches('\x1b');
-    match body.strip_prefix('[').and_then(|body| body.strip_suffix('h')) {
-        Some(modes) => match modes.strip_prefix('?') {
-            Some(modes) => modes.split(';').any(|mode| mode == "6"),
-            None => modes.split(';').any(|mode| matches!(mode, "4" | "20")),
-        },
-        // The others have tabs stop elsewhere.
-        None if matches!(body.as_bytes(), b"H" | [b'[', .., b'g' | b'W']) => true,
-        None => body.starts_with(['(', ')', '*', '+', '-', '.', '/']) && !body.ends_with('B'),
+    match sequence.as_bytes() {
+        // Of the modes that are not private all but one are to that effect.
+        [0x1b, b'[', first, .., b'h'] => first.is_ascii_digit() || *first == b';',
+        [0x1b, b'H'] | [0x1b, b'[', .., b'g' | b'W'] => true,
+        [0x1b, b'('..=b'/', .., last] => *last != b'B',
+        _ => false,
     }
 }
 
@@ -144,12 +141,19 @@ impl Screen {
         // Only another height ends a scroll region.
         self.margins &= size.rows == self.size.rows;
         self.confined = self.margins;
-        self.size = size;
+        let before = std::mem::replace(&mut self.size, size);
         if self.blank {
             self.touched = Touched::all(size.rows);
             return;
         }
-        self.emulate(|terminal, touched| terminal.resize_with(size.cols.into(), size.rows.into(), touched));
+        self.emulate(|terminal, touched| {
+            terminal.resize_with(size.cols.into(), size.rows.into(), &mut *touched);
+            // It forgets the stop of tabs at what was the edge.
+            let avt::Cursor { col, .. } = terminal.cursor();
+            if before.cols.is_multiple_of(8) && before.cols < size.cols && col < usize::from(size.cols) {
+                terminal.feed_with([format!("\x1b[{}G\x1bH\x1b[{}G", before.cols + 1, col + 1)], touched);
+            }
+        });
     }
 
     /// Takes a control sequence, to be shown when somebody looks.
@@ -223,7 +227,8 @@ impl Screen {
 
     /// As much of this as can be drawn on what the emulator shows.
     fn sketched<'o>(&self, output: &'o [u8], bare: bool) -> Option<Sketch<'o>> {
-        let cursor = self.emulated_cursor().filter(|_| self.draws_as_usual())?;
+        let is_worth_a_sheet = PER_BYTE * output.len() >= usize::from(self.size.cols) * usize::from(self.size.rows);
+        let cursor = self.emulated_cursor().filter(|_| is_worth_a_sheet && self.draws_as_usual())?;
         Some(sketch(output, self.size, cursor, bare))
     }
 
@@ -568,7 +573,7 @@ pub(super) mod tests {
             ("\x1b[4l \x1b[?6l \x1b[?7h \x1b[20l \x1b(B \x1b[?25l \x1b[?2004h", true),
             ("\x1b[4h", false),
             ("\x1b[2;20h", false),
-            ("\x1b[?1;6h", false),
+            ("\x1b[04h", false),
             ("\x1b[?7l", false),
             ("\x1b(0", false),
             ("\x1b)0", false),

@@ -10,7 +10,7 @@ use memchr::memchr;
 use crate::scan;
 
 /// The longest control sequence that is looked at; longer ones are dropped whole.
-const LONGEST_SEQUENCE: usize = 64;
+pub(super) const LONGEST_SEQUENCE: usize = 64;
 /// The longest title that is kept.
 const LONGEST_TITLE: usize = 256;
 /// No count in a control sequence needs to be larger: no terminal has more cells in a row or column.
@@ -88,6 +88,7 @@ impl Sieve {
                         _ => self.take_text(&rest[..end], bare),
                     }
                     rest = &rest[end..];
+                    self.after_return &= rest.is_empty();
                     // Most sequences are colours.
                     if let (Some(length), false) = (scan::look(rest), self.colours) {
                         rest = &rest[length..];

@@ -11,11 +11,12 @@ use unicode_width::UnicodeWidthChar;
 
 use super::Size;
 use super::screen::Cursor;
+use super::sieve::LONGEST_SEQUENCE;
 use crate::scan;
 
-/// So many places may be erased for each byte, and so many whole screens beyond that: a command that prints nothing but
+/// So many places may be made or erased for each byte, and so many whole screens beyond that: a command that prints nothing but
 /// what erases a screen takes as long as text.
-const PER_BYTE: usize = 32;
+pub(super) const PER_BYTE: usize = 32;
 const SCREENS: usize = 32;
 /// So far apart tabs stop.
 const TAB: usize = 8;
@@ -64,7 +65,10 @@ pub(super) fn sketch(output: &[u8], size: Size, cursor: Cursor, bare: bool) -> S
         let Some(length) = length else { break };
         at += length;
     }
-    let covers = sheet.rows.iter().all(|row| !row.cells.contains(&CLEAR));
+    // The last row never goes on in the next.
+    let last = sheet.rows.len() - 1;
+    let mut rows = sheet.rows.iter().enumerate();
+    let covers = rows.all(|(index, row)| !row.cells.contains(&CLEAR) && (row.wraps.is_some() || index == last));
     Sketch { length: at, picture: sheet.picture(), covers, beside }
 }
 
@@ -253,7 +257,7 @@ impl Sheet {
 
     /// Carries out a control sequence. Its length, if it is one of those that are known here.
     fn control(&mut self, bytes: &[u8]) -> Option<usize> {
-        let (length, last) = scan::numbers(bytes)?;
+        let (length, last) = scan::numbers(bytes).filter(|(length, _)| *length <= LONGEST_SEQUENCE)?;
         let (first, second) = parameters(&bytes[2..length - 1], last == b'H' || last == b'f')?;
         let count = first.max(1);
         match last {
