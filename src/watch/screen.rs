@@ -594,4 +594,13 @@ pub(super) mod tests {
             assert_eq!(screen.sketch(flood.as_bytes(), false), Sketch::default());
         }
     }
+
+    #[test]
+    fn tabs_stop_at_what_was_the_edge_before_a_window_was_widened() {
+        let mut screen = Screen::new(Size { cols: 16, rows: 4 }, 0);
+        screen.control("abc");
+        screen.resize(Size { cols: 40, rows: 4 });
+        screen.control("\tdef\tghi\tj");
+        assert_eq!(texts(&mut screen)[0], "abc     def     ghi     j");
+    }
 }
