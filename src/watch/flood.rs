@@ -182,9 +182,9 @@ mod tests {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             usize::try_from((random >> 33) % sides).unwrap()
         };
-        for round in 0..100 {
+        for round in 0..60 {
             let mut output = Vec::new();
-            while output.len() < 60_000 {
+            while output.len() < 200_000 {
                 let (row, width) = (1 + dice(5), dice(25));
                 let text = &"the quick brown fox jumps"[..width];
                 let piece = match dice(13) {
@@ -210,7 +210,7 @@ mod tests {
                 }
                 (watcher.rows(), watcher.cursor(), watcher.title().map(ToOwned::to_owned))
             };
-            let large = 2048 + dice(60_000);
+            let large = 2048 + dice(200_000);
             assert_eq!(shown(large), shown(700), "round {round}, {large} at a time");
         }
     }
