@@ -82,6 +82,12 @@ const WORTH_SKIPPING: usize = 2048;
 /// What is shorter is shown to the emulator.
 const WORTH_SKETCHING: usize = 1 << 13;
 
+/// Whether long lines may not go on in the next row from this sequence on.
+fn cuts(sequence: &str) -> bool {
+    let modes = sequence.strip_prefix("\x1b[?").and_then(|modes| modes.strip_suffix('l'));
+    modes.is_some_and(|modes| modes.split([';', ':']).any(|mode| mode.trim_start_matches('0') == "7"))
+}
+
 /// Whether letters may not be written as they are, or not where the cursor is, from this sequence on: others stand for
 /// them, those right of them are pushed on, tabs stop elsewhere.
 fn shifts(sequence: &str) -> bool {
@@ -163,7 +169,7 @@ impl Screen {
         }
         self.show_text();
         self.mixed = true;
-        self.cuts |= sequence.starts_with("\x1b[?") && sequence.ends_with('l') && sequence.contains('7');
+        self.cuts |= cuts(sequence);
         self.shifts |= shifts(sequence);
         self.take(sequence);
     }
@@ -570,11 +576,12 @@ pub(super) mod tests {
         let flood = "\x1b[Hletters".repeat(WORTH_SKETCHING);
         for (state, is_drawn) in [
             ("", true),
-            ("\x1b[4l \x1b[?6l \x1b[?7h \x1b[20l \x1b(B \x1b[?25l \x1b[?2004h", true),
+            ("\x1b[4l \x1b[?6l \x1b[?7h \x1b[?1007l \x1b[?47l \x1b[20l \x1b(B \x1b[?25l \x1b[?2004h", true),
             ("\x1b[4h", false),
             ("\x1b[2;20h", false),
             ("\x1b[04h", false),
             ("\x1b[?7l", false),
+            ("\x1b[?25;07l", false),
             ("\x1b(0", false),
             ("\x1b)0", false),
             ("\x1bH", false),
