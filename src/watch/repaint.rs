@@ -1,8 +1,9 @@
 //! A screen that is painted over and over: only the end of it decides what is seen.
 
 use super::Size;
+use super::beside::Beside;
 use super::screen::Cursor;
-use super::sketch::{Beside, sketch};
+use super::sketch::sketch;
 use crate::scan;
 
 /// The end of `output` after which the screen shows the same as after all of it, whatever it showed before: everything is

@@ -6,12 +6,15 @@
 //! version is pinned, and only this file knows it.
 
 use super::Size;
+use super::beside::Beside;
 use super::contain::contained;
+use super::drawing::Drawing;
 use super::flood::{deciding_end, last_lines, last_screenful, looks};
 use super::labour::{affordable, allowance};
 use super::picture::{Colour, Picture, Stretch, Style, row};
 use super::repaint::painted_end;
-use super::sketch::{Beside, PER_BYTE, Sketch, sketch};
+use super::sheet::PER_BYTE;
+use super::sketch::{Sketch, sketch};
 use super::touched::Touched;
 
 /// A line as the program meant it: rows that only wrapped are one.
@@ -40,11 +43,8 @@ pub(super) struct Screen {
     /// How many lines are kept that scrolled off.
     above: usize,
     margins: bool,
-    /// Long lines may not go on in the next row: the command has switched that off at least once.
-    cuts: bool,
-    /// Letters may not be written as they are where the cursor is: the command has done something to that effect at least
-    /// once.
-    shifts: bool,
+    /// How the command has letters drawn.
+    drawing: Drawing,
     /// Output that nobody has needed to see yet: of a flood, most never will be shown.
     pending: String,
     /// The pending output is not text alone.
@@ -82,24 +82,6 @@ const WORTH_SKIPPING: usize = 2048;
 /// What is shorter is shown to the emulator.
 const WORTH_SKETCHING: usize = 1 << 13;
 
-/// Whether long lines may not go on in the next row from this sequence on.
-fn cuts(sequence: &str) -> bool {
-    let modes = sequence.strip_prefix("\x1b[?").and_then(|modes| modes.strip_suffix('l'));
-    modes.is_some_and(|modes| modes.split([';', ':']).any(|mode| mode.trim_start_matches('0') == "7"))
-}
-
-/// Whether letters may not be written as they are, or not where the cursor is, from this sequence on: others stand for
-/// them, those right of them are pushed on, tabs stop elsewhere.
-fn shifts(sequence: &str) -> bool {
-    match sequence.as_bytes() {
-        // Of the modes that are not private all but one are to that effect.
-        [0x1b, b'[', first, .., b'h'] => first.is_ascii_digit() || *first == b';',
-        [0x1b, b'H'] | [0x1b, b'[', .., b'g' | b'W'] => true,
-        [0x1b, b'('..=b'/', .., last] => *last != b'B',
-        _ => false,
-    }
-}
-
 impl Screen {
     /// A blank screen that keeps so many lines above it.
     pub(super) fn new(size: Size, above: usize) -> Self {
@@ -111,8 +93,7 @@ impl Screen {
             size,
             above,
             margins: false,
-            cuts: false,
-            shifts: false,
+            drawing: Drawing::default(),
             pending: String::new(),
             mixed: false,
             confined: false,
@@ -169,8 +150,7 @@ impl Screen {
         }
         self.show_text();
         self.mixed = true;
-        self.cuts |= cuts(sequence);
-        self.shifts |= shifts(sequence);
+        self.drawing.note(sequence);
         self.take(sequence);
     }
 
@@ -210,14 +190,14 @@ impl Screen {
 
     /// The end of a flood after which it shows the same as after all of it, and what is to be read before that.
     pub(super) fn deciding_end<'o>(&self, output: &'o [u8], bare: bool) -> (Beside<'o>, &'o [u8]) {
-        let end = deciding_end(output, self.size, bare, self.wraps());
+        let end = deciding_end(output, self.size, bare, self.drawing.wraps());
         let painted = if self.draws_as_usual() { painted_end(end, self.size, bare) } else { None };
         painted.unwrap_or((Beside::default(), end))
     }
 
     /// Whether letters stand as they are where the cursor is.
     const fn draws_as_usual(&self) -> bool {
-        self.shows_only_ends() && !self.shifts && !self.cuts
+        self.shows_only_ends() && self.drawing.is_usual()
     }
 
     /// Takes as much of a flood as can be drawn without the emulator, if that is enough to be worth it.
@@ -242,11 +222,6 @@ impl Screen {
     pub(super) fn emulated_cursor(&self) -> Option<Cursor> {
         let avt::Cursor { row, col, .. } = self.terminal.as_ref()?.cursor();
         (col < usize::from(self.size.cols)).then_some(Cursor { row, col })
-    }
-
-    /// Whether long lines go on in the next row, as far as is known.
-    pub(super) const fn wraps(&self) -> bool {
-        !self.cuts
     }
 
     /// Somebody looks, which is seldom: shows what is pending, whatever was spent before.
@@ -287,9 +262,8 @@ impl Screen {
         let shorter = match (self.mixed, self.above > 0) {
             (false, true) => last_lines(pending, 2 * usize::from(self.size.rows) + self.above)
                 .map(|end| ["\r", &looks(&pending[..pending.len() - end.len()]), end].concat()),
-            (false, false) => {
-                last_screenful(pending, self.size, self.wraps()).map(|end| format!("\x1b[{};1H{end}", self.size.rows))
-            }
+            (false, false) => last_screenful(pending, self.size, self.drawing.wraps())
+                .map(|end| format!("\x1b[{};1H{end}", self.size.rows)),
             (true, false) => {
                 let sketch = self.sketched(pending.as_bytes(), false);
                 sketch.filter(|sketch| sketch.length >= WORTH_SKIPPING).map(|sketch| {
@@ -572,34 +546,19 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_flood_is_not_drawn_where_letters_do_not_stand_where_the_cursor_is() {
+    fn a_flood_is_drawn_only_on_a_screen_of_which_nothing_else_counts() {
         let flood = "\x1b[Hletters".repeat(WORTH_SKETCHING);
-        for (state, is_drawn) in [
-            ("", true),
-            ("\x1b[4l \x1b[?6l \x1b[?7h \x1b[?1007l \x1b[?47l \x1b[20l \x1b(B \x1b[?25l \x1b[?2004h", true),
-            ("\x1b[4h", false),
-            ("\x1b[2;20h", false),
-            ("\x1b[04h", false),
-            ("\x1b[?7l", false),
-            ("\x1b[?25;07l", false),
-            ("\x1b(0", false),
-            ("\x1b)0", false),
-            ("\x1bH", false),
-            ("\x1b[3g", false),
-            ("\x1b[99C.", false),
-        ] {
-            let mut screen = Screen::new(SIZE, 0);
-            screen.control("x");
-            state.split(' ').for_each(|sequence| screen.control(sequence));
-            assert_eq!(screen.sketch(flood.as_bytes(), false).length > 0, is_drawn, "{state:?}");
+        for (above, before, is_drawn) in
+            [(0, "x", true), (9, "x", false), (0, "\x1b[4h", false), (0, "\x1b[99C.", false), (0, "", false)]
+        {
+            let mut screen = Screen::new(SIZE, above);
+            screen.control(before);
+            assert_eq!(screen.sketch(flood.as_bytes(), false).length > 0, is_drawn, "{above} {before:?}");
         }
-        for (lost, mut screen) in [(false, Screen::new(SIZE, 9)), (true, Screen::new(SIZE, 0))] {
-            screen.control("x");
-            if lost {
-                screen.lose();
-            }
-            assert_eq!(screen.sketch(flood.as_bytes(), false), Sketch::default());
-        }
+        let mut screen = Screen::new(SIZE, 0);
+        screen.control("x");
+        screen.lose();
+        assert_eq!(screen.sketch(flood.as_bytes(), false), Sketch::default());
     }
 
     #[test]
