@@ -117,7 +117,7 @@ pub(super) fn looks(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::screen::Screen;
-    use super::super::screen::tests::{SIZE, texts};
+    use super::super::screen::tests::{SIZE, dice, texts};
     use super::super::{Moment, Observation, Policy, Stream, Watcher};
     use super::deciding_end;
 
@@ -177,11 +177,7 @@ mod tests {
 
     #[test]
     fn however_a_flood_is_cut_the_screen_shows_the_same() {
-        let mut random = 99_u64;
-        let mut dice = |sides: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from((random >> 33) % sides).unwrap()
-        };
+        let mut dice = dice(99);
         for round in 0..60 {
             let mut output = Vec::new();
             while output.len() < 200_000 {

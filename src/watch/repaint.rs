@@ -76,7 +76,7 @@ fn lasts(last: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::screen::Screen;
-    use super::super::screen::tests::{SIZE, texts};
+    use super::super::screen::tests::{SIZE, dice, texts};
     use super::*;
 
     /// How much of the output decides.
@@ -140,11 +140,7 @@ mod tests {
 
     #[test]
     fn the_end_that_is_said_to_decide_does() {
-        let mut random = 12_345_u64;
-        let mut dice = |sides: usize| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(random >> 33).unwrap() % sides
-        };
+        let mut dice = dice(12_345);
         let mut left_out = 0;
         for _ in 0..900 {
             let (often, kind) = ([100, 1000, 100_000][dice(3)], dice(4));

@@ -299,6 +299,15 @@ pub(super) mod tests {
 
     pub const SIZE: Size = Size { cols: 20, rows: 4 };
 
+    /// Numbers below what is asked for, the same each time.
+    pub fn dice(seed: u64) -> impl FnMut(usize) -> usize {
+        let mut random = seed;
+        move |sides| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(random >> 33).unwrap() % sides
+        }
+    }
+
     /// The lines as a person reads them.
     pub fn texts(screen: &mut Screen) -> Vec<String> {
         let mut lines = Vec::new();

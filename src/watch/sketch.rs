@@ -126,7 +126,7 @@ fn parameters(bytes: &[u8], two: bool) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::super::screen::Screen;
-    use super::super::screen::tests::{SIZE, texts};
+    use super::super::screen::tests::{SIZE, dice, texts};
     use super::*;
 
     const HOME: Cursor = Cursor { row: 0, col: 0 };
@@ -230,11 +230,7 @@ mod tests {
 
     #[test]
     fn the_picture_is_the_same_whether_it_is_drawn_or_emulated() {
-        let mut random = 4_711_u64;
-        let mut dice = |sides: usize| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(random >> 33).unwrap() % sides
-        };
+        let mut dice = dice(4_711);
         for round in 0..4000 {
             let mut piece = |known: bool| {
                 let (row, col, count, all) = (dice(6), dice(24), dice(4), dice(3) == 0);
