@@ -34,10 +34,12 @@ fn folder() -> TempDir {
             "catches",
             "$| = 1; $SIG{TSTP} = sub { print 'caught' }; print \"pid=$$;\"; select(undef, undef, undef, 0.02) until -e 'go'",
         ),
+        // Not before it is in front: what is typed to bring it there would have it read, and be stopped for that.
         (
             "listens",
-            "$| = 1; print \"pid=$$;\"; vec($in, 0, 1) = 1; select($in, undef, undef, undef); \
-             sysread(STDIN, $line, 99); print \"got $line\"",
+            "use POSIX (); $| = 1; print \"pid=$$;\"; \
+             select(undef, undef, undef, 0.02) until POSIX::tcgetpgrp(0) == getpgrp; \
+             vec($in, 0, 1) = 1; select($in, undef, undef, undef); sysread(STDIN, $line, 99); print \"got $line\"",
         ),
         ("restores", "was=$(stty -g); echo pid=$$';'; read line; stty \"$was\"; printf 'one\\ntwo\\n'"),
         ("prompt", "echo \"at the prompt\""),
