@@ -2,7 +2,11 @@
 //! call a search made for long texts costs more than they do.
 #![allow(unsafe_code, reason = "instructions that only some processors have")]
 
+mod letters;
+
 use memchr::memchr;
+
+pub(crate) use self::letters::letters;
 
 const ESCAPE: u8 = 0x1b;
 /// So much is looked through word by word.

@@ -38,6 +38,11 @@ impl<'o> Beside<'o> {
         Some(length)
     }
 
+    /// What is left of these after those.
+    pub(super) fn then(self, later: Self) -> Self {
+        Self([0, 1, 2].map(|which| later.0[which].or(self.0[which])))
+    }
+
     /// The sequences.
     pub(super) fn sequences(self) -> impl Iterator<Item = &'o [u8]> {
         self.0.into_iter().flatten()

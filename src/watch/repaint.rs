@@ -3,7 +3,7 @@
 use super::Size;
 use super::beside::Beside;
 use super::screen::Cursor;
-use super::sketch::sketch;
+use super::sketch::sketch_of_all;
 use crate::scan;
 
 /// The end of `output` after which the screen shows the same as after all of it, whatever it showed before: everything is
@@ -13,7 +13,7 @@ use crate::scan;
 /// The screen has to be in the state in which it begins. With `bare` each line feed returns the carriage.
 pub(super) fn painted_end(output: &[u8], size: Size, bare: bool) -> Option<(Beside<'_>, &[u8])> {
     let (before, end) = output.split_at(end_to_try(output, size)?);
-    if !sketch(end, size, Cursor::default(), bare).covers {
+    if sketch_of_all(end, size, Cursor::default(), bare).open.contains(&true) {
         return None;
     }
     Some((calm(before)?, end))

@@ -16,7 +16,7 @@ use super::flood::{deciding_end, last_lines, last_screenful, looks};
 use super::labour::{affordable, allowance};
 use super::repaint::painted_end;
 use super::sheet::PER_BYTE;
-use super::sketch::{Sketch, sketch};
+use super::sketch::{Sketch, sketch, sketch_of_all};
 use super::touched::Touched;
 
 /// A line as the program meant it: rows that only wrapped are one.
@@ -195,10 +195,10 @@ impl Screen {
         self.shows_only_ends() && self.drawing.is_usual()
     }
 
-    /// Takes as much of a flood as can be drawn without the emulator, if that is enough to be worth it.
-    pub(super) fn sketch<'o>(&mut self, output: &'o [u8], bare: bool) -> Sketch<'o> {
+    /// Takes as much of a flood as can be drawn without the emulator, if that is enough to be worth it; in `parts` if they decide.
+    pub(super) fn sketch<'o>(&mut self, output: &'o [u8], bare: bool, parts: bool) -> Sketch<'o> {
         self.show();
-        let Some(sketch) = self.sketched(output, bare).filter(|sketch| sketch.length >= WORTH_SKETCHING) else {
+        let Some(sketch) = self.sketched(output, bare, parts).filter(|sketch| sketch.length >= WORTH_SKETCHING) else {
             return Sketch::default();
         };
         self.mixed = true;
@@ -207,9 +207,10 @@ impl Screen {
     }
 
     /// As much of this as can be drawn on what the emulator shows.
-    fn sketched<'o>(&self, output: &'o [u8], bare: bool) -> Option<Sketch<'o>> {
+    fn sketched<'o>(&self, output: &'o [u8], bare: bool, parts: bool) -> Option<Sketch<'o>> {
         let is_worth_a_sheet = PER_BYTE * output.len() >= usize::from(self.size.cols) * usize::from(self.size.rows);
         let cursor = self.emulated_cursor().filter(|_| is_worth_a_sheet && self.draws_as_usual())?;
+        let sketch = if parts { sketch } else { sketch_of_all };
         Some(sketch(output, self.size, cursor, bare))
     }
 
@@ -260,7 +261,7 @@ impl Screen {
             (false, false) => last_screenful(pending, self.size, self.drawing.wraps())
                 .map(|end| format!("\x1b[{};1H{end}", self.size.rows)),
             (true, false) => {
-                let sketch = self.sketched(pending.as_bytes(), false);
+                let sketch = self.sketched(pending.as_bytes(), false, false);
                 sketch.filter(|sketch| sketch.length >= WORTH_SKIPPING).map(|sketch| {
                     let beside = sketch.beside.sequences().filter_map(|bytes| std::str::from_utf8(bytes).ok());
                     beside.chain([&*sketch.picture, &pending[sketch.length..]]).collect()
@@ -387,12 +388,12 @@ pub(super) mod tests {
         {
             let mut screen = Screen::new(SIZE, above);
             screen.control(before);
-            assert_eq!(screen.sketch(flood.as_bytes(), false).length > 0, is_drawn, "{above} {before:?}");
+            assert_eq!(screen.sketch(flood.as_bytes(), false, true).length > 0, is_drawn, "{above} {before:?}");
         }
         let mut screen = Screen::new(SIZE, 0);
         screen.control("x");
         screen.lose();
-        assert_eq!(screen.sketch(flood.as_bytes(), false), Sketch::default());
+        assert_eq!(screen.sketch(flood.as_bytes(), false, true), Sketch::default());
     }
 
     #[test]

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 use std::ops::Range;
 
-use unicode_width::UnicodeWidthChar;
-
 use super::Size;
+use super::pen::Pen;
 use super::screen::Cursor;
+use super::strokes::Surface;
 
 /// So many places may be made or erased for each byte, and so many whole screens beyond that: a command that prints nothing but
 /// what erases a screen takes as long as text.
@@ -48,10 +48,7 @@ impl Row {
 
 /// The sheet.
 pub(super) struct Sheet {
-    cols: usize,
-    row: usize,
-    /// Behind the last column where a letter was written there.
-    col: usize,
+    pen: Pen,
     rows: VecDeque<Row>,
     /// How often the screen was scrolled up.
     scrolled: usize,
@@ -62,84 +59,24 @@ pub(super) struct Sheet {
 
 impl Sheet {
     pub(super) fn new(size: Size, cursor: Cursor) -> Self {
-        let (cols, rows) = (usize::from(size.cols), usize::from(size.rows));
-        let Cursor { row, col } = cursor;
-        let clear = Row { cells: vec![CLEAR; cols], wraps: None };
-        let allowance = SCREENS * cols * rows;
-        Self { cols, row, col, rows: vec![clear; rows].into(), scrolled: 0, erased: 0, allowance }
+        let pen = Pen::new(size, cursor);
+        let clear = Row { cells: vec![CLEAR; pen.cols], wraps: None };
+        let allowance = SCREENS * pen.cols * pen.rows;
+        Self { rows: vec![clear; pen.rows].into(), pen, scrolled: 0, erased: 0, allowance }
     }
 
-    /// How many letters there is room for in the row, after it goes on in the next one if it has to.
-    pub(super) fn room(&mut self) -> usize {
-        if self.col == self.cols {
-            self.wrap();
+    /// Goes on from another place.
+    pub(super) fn go_to(&mut self, cursor: Cursor) {
+        (self.pen.row, self.pen.col) = (cursor.row, cursor.col);
+    }
+
+    /// Goes on in the next row where this one is full.
+    fn make_room(&mut self) {
+        if self.pen.col == self.pen.cols {
+            self.rows[self.pen.row].wraps = Some(true);
+            self.down();
+            self.pen.col = 0;
         }
-        self.cols - self.col
-    }
-
-    /// Writes letters that take one place each, for which there is room.
-    pub(super) fn print(&mut self, letters: &[u8]) {
-        let end = self.col + letters.len();
-        let places = self.rows[self.row].take(self.col..end);
-        for (place, letter) in places.iter_mut().zip(letters) {
-            *place = char::from(*letter);
-        }
-        self.col = end;
-    }
-
-    /// Writes any letter. None if it would leave the last place of the row as it is.
-    pub(super) fn print_letter(&mut self, letter: char) -> Option<()> {
-        let width = if letter.width() == Some(2) { 2 } else { 1 };
-        if self.col % self.cols + width > self.cols {
-            return None;
-        }
-        self.room();
-        let end = self.col + width;
-        let places = self.rows[self.row].take(self.col..end);
-        places[0] = letter;
-        places[1..].fill(TAIL);
-        self.col = end;
-        Some(())
-    }
-
-    /// Goes on in the next row.
-    fn wrap(&mut self) {
-        self.rows[self.row].wraps = Some(true);
-        self.down();
-        self.col = 0;
-    }
-
-    fn down(&mut self) {
-        if self.row + 1 < self.rows.len() {
-            self.row += 1;
-            return;
-        }
-        self.scrolled += 1;
-        self.erased += self.cols;
-        if let Some(mut row) = self.rows.pop_front() {
-            row.cells.fill(CLEAR);
-            row.wraps = None;
-            self.rows.push_back(row);
-        }
-    }
-
-    /// Feeds a line. None if it would stay behind the last column of a row in which nothing is.
-    pub(super) fn feed(&mut self) -> Option<()> {
-        let scrolls = self.row + 1 == self.rows.len();
-        if scrolls && self.col == self.cols {
-            return None;
-        }
-        self.down();
-        self.col = self.col.min(self.cols - 1);
-        Some(())
-    }
-
-    pub(super) fn row(&self) -> usize {
-        self.row
-    }
-
-    pub(super) fn column(&self) -> usize {
-        self.col
     }
 
     /// Whether more was erased than output of this length is worth.
@@ -147,72 +84,19 @@ impl Sheet {
         self.erased > self.allowance + PER_BYTE * length
     }
 
-    /// Whether nothing of what is under it is seen any more.
-    pub(super) fn covers(&self) -> bool {
+    /// Of which rows under it something is still seen, each where it was before anything was drawn.
+    pub(super) fn open(&self) -> Vec<bool> {
         // The last row never goes on in the next.
         let last = self.rows.len() - 1;
-        let mut rows = self.rows.iter().enumerate();
-        rows.all(|(index, row)| !row.cells.contains(&CLEAR) && (row.wraps.is_some() || index == last))
-    }
-
-    pub(super) fn go_to_column(&mut self, col: usize) {
-        self.col = col.min(self.cols - 1);
-    }
-
-    pub(super) fn go_to_row(&mut self, row: usize) {
-        self.row = row.min(self.rows.len() - 1);
-        self.col = self.col.min(self.cols - 1);
-    }
-
-    pub(super) fn go_back(&mut self, count: usize) {
-        self.col = self.col.min(self.cols - 1).saturating_sub(count);
-    }
-
-    /// Erases so many places from the cursor on.
-    pub(super) fn erase(&mut self, count: usize) {
-        let columns = self.col..self.cols.min(self.col + count);
-        self.rows[self.row].erase(columns);
-    }
-
-    /// Erases the row: from the cursor on, up to it, or all of it.
-    pub(super) fn erase_columns(&mut self, which: usize) -> Option<()> {
-        self.erased += self.cols;
-        let (row, col) = (&mut self.rows[self.row], self.col);
-        match which {
-            0 => row.erase(col..self.cols),
-            1 => self.erase_before(),
-            2 => row.erase(0..self.cols),
-            _ => return None,
-        }
-        Some(())
+        let rows = self.rows.iter().enumerate();
+        let open = rows.map(|(index, row)| row.cells.contains(&CLEAR) || (row.wraps.is_none() && index < last));
+        std::iter::repeat_n(false, self.scrolled).chain(open).take(self.rows.len()).collect()
     }
 
     /// Erases up to the cursor, which leaves open whether the row goes on in the next.
     fn erase_before(&mut self) {
-        self.rows[self.row].take(0..self.cols.min(self.col + 1)).fill(' ');
-    }
-
-    /// Erases the screen in the same ways.
-    pub(super) fn erase_rows(&mut self, which: usize) -> Option<()> {
-        let whole = match which {
-            0 => {
-                self.erase_columns(0);
-                self.row + 1..self.rows.len()
-            }
-            1 => {
-                self.erase_before();
-                0..self.row
-            }
-            2 => 0..self.rows.len(),
-            // What has scrolled off, of which nothing is kept.
-            3 => return Some(()),
-            _ => return None,
-        };
-        self.erased += whole.len() * self.cols;
-        for row in self.rows.range_mut(whole) {
-            row.erase(0..self.cols);
-        }
-        Some(())
+        let Pen { row, col, cols, .. } = self.pen;
+        self.rows[row].take(0..cols.min(col + 1)).fill(' ');
     }
 
     /// What leaves the same picture and the cursor in the same place.
@@ -228,10 +112,10 @@ impl Sheet {
         // First what is erased, since a row that goes on in the next is written without a pause.
         let mut ends = Vec::with_capacity(self.rows.len());
         for (index, row) in self.rows.iter().enumerate() {
-            let mut end = self.cols;
+            let mut end = self.pen.cols;
             if row.wraps == Some(false) {
                 end = row.cells.iter().rposition(|cell| *cell != ' ').map_or(0, |last| last + 1);
-                go_to(&mut picture, index, end.min(self.cols - 1));
+                go_to(&mut picture, index, end.min(self.pen.cols - 1));
                 picture.push_str("\x1b[K");
             }
             ends.push(end);
@@ -251,15 +135,98 @@ impl Sheet {
             }
             goes_on = row.wraps == Some(true);
         }
-        if self.col < self.cols {
-            go_to(&mut picture, self.row, self.col);
+        if self.pen.col < self.pen.cols {
+            go_to(&mut picture, self.pen.row, self.pen.col);
         } else {
             // Whatever was written there last is written once more.
-            let cells = &self.rows[self.row].cells;
+            let cells = &self.rows[self.pen.row].cells;
             let last = cells.iter().rposition(|cell| *cell != TAIL).unwrap_or(0);
-            go_to(&mut picture, self.row, last);
+            go_to(&mut picture, self.pen.row, last);
             picture.push(cells[last]);
         }
         picture
+    }
+}
+
+impl Surface for Sheet {
+    fn pen(&mut self) -> &mut Pen {
+        &mut self.pen
+    }
+
+    fn print(&mut self, mut letters: &[u8]) {
+        while !letters.is_empty() {
+            self.make_room();
+            let (here, rest) = letters.split_at(letters.len().min(self.pen.cols - self.pen.col));
+            let end = self.pen.col + here.len();
+            let places = self.rows[self.pen.row].take(self.pen.col..end);
+            for (place, letter) in places.iter_mut().zip(here) {
+                *place = char::from(*letter);
+            }
+            (self.pen.col, letters) = (end, rest);
+        }
+    }
+
+    fn print_letter(&mut self, letter: char) -> Option<()> {
+        let width = self.pen.width(letter)?;
+        self.make_room();
+        let end = self.pen.col + width;
+        let places = self.rows[self.pen.row].take(self.pen.col..end);
+        places[0] = letter;
+        places[1..].fill(TAIL);
+        self.pen.col = end;
+        Some(())
+    }
+
+    fn down(&mut self) {
+        if !self.pen.is_last() {
+            self.pen.row += 1;
+            return;
+        }
+        self.scrolled += 1;
+        self.erased += self.pen.cols;
+        if let Some(mut row) = self.rows.pop_front() {
+            row.cells.fill(CLEAR);
+            row.wraps = None;
+            self.rows.push_back(row);
+        }
+    }
+
+    fn erase(&mut self, count: usize) {
+        let Pen { row, col, cols, .. } = self.pen;
+        self.rows[row].erase(col..cols.min(col + count));
+    }
+
+    fn erase_columns(&mut self, which: usize) -> Option<()> {
+        let Pen { row, col, cols, .. } = self.pen;
+        self.erased += cols;
+        match which {
+            0 => self.rows[row].erase(col..cols),
+            1 => self.erase_before(),
+            2 => self.rows[row].erase(0..cols),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn erase_rows(&mut self, which: usize) -> Option<()> {
+        let row = self.pen.row;
+        let whole = match which {
+            0 => {
+                self.erase_columns(0);
+                row + 1..self.rows.len()
+            }
+            1 => {
+                self.erase_before();
+                0..row
+            }
+            2 => 0..self.rows.len(),
+            3 => return Some(()),
+            _ => return None,
+        };
+        self.erased += whole.len() * self.pen.cols;
+        for row in self.rows.range_mut(whole) {
+            row.erase(0..self.pen.cols);
+        }
+        Some(())
     }
 }

@@ -1,17 +1,17 @@
 //! A flood of painting, drawn on a sheet that lies on the screen. What is left on the sheet at the end is all that has to
 //! be emulated.
 //!
-//! Known here is only what programs draw with for the most part. At anything else it stops.
+//! What is not known here ends it.
 
 use super::Size;
 use super::beside::Beside;
 use super::screen::Cursor;
 use super::sheet::Sheet;
-use super::sieve::LONGEST_SEQUENCE;
-use crate::scan;
+use super::strokes::stroke;
+use super::trace::trace;
 
-/// So far apart tabs stop.
-const TAB: usize = 8;
+/// So many screenfuls of coloured letters at the end of a flood most likely paint all that is painted in it.
+const SCREENFULS: usize = 8;
 
 /// What came of a flood.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub(super) struct Sketch<'o> {
     pub(super) length: usize,
     /// What leaves the same picture as that.
     pub(super) picture: String,
-    /// Nothing of what was there before is seen any more.
-    pub(super) covers: bool,
+    /// Of which rows something of what was there before is still seen.
+    pub(super) open: Vec<bool>,
     /// What was switched and called last, of that which is not a part of the picture.
     pub(super) beside: Beside<'o>,
 }
@@ -29,98 +29,73 @@ pub(super) struct Sketch<'o> {
 /// Draws `output` as far as it can be. The emulator has to be in the state in which it begins, but for what is on it and
 /// where its cursor is. With `bare` each line feed returns the carriage.
 pub(super) fn sketch(output: &[u8], size: Size, cursor: Cursor, bare: bool) -> Sketch<'_> {
-    let (mut sheet, mut beside, mut at) = (Sheet::new(size, cursor), Beside::default(), 0);
-    while at < output.len() && !sheet.is_spent(at) {
-        let rest = &output[at..];
-        let Some(length) =
-            letter(&mut sheet, rest, bare).or_else(|| beside.take(rest)).or_else(|| control(&mut sheet, rest))
-        else {
-            break;
-        };
-        at += length;
-    }
-    Sketch { length: at, picture: sheet.picture(), covers: sheet.covers(), beside }
+    let parts = |length: usize| sketch_of_parts(&output[..length], size, cursor, bare);
+    let drawn = parts(output.len()).or_else(parts);
+    drawn.ok().flatten().unwrap_or_else(|| sketch_of_all(output, size, cursor, bare))
 }
 
-/// Writes the letters that are here, or moves as a single letter does. The length, if there is one.
-fn letter(sheet: &mut Sheet, bytes: &[u8], bare: bool) -> Option<usize> {
-    match bytes[0] {
-        b' '..=b'~' => {
-            let room = sheet.room();
-            let length = scan::plain(&bytes[..bytes.len().min(room)]);
-            sheet.print(&bytes[..length]);
-            return Some(length);
+/// The same where not all of it has to be drawn: only the end, if that paints whatever was touched before, or besides it
+/// where the rest was touched last. None if that is not so. The error is how far it can be told.
+fn sketch_of_parts(output: &[u8], size: Size, cursor: Cursor, bare: bool) -> Result<Option<Sketch<'_>>, usize> {
+    let enough = SCREENFULS * usize::from(size.rows) * usize::from(size.cols);
+    let Some(before) = output.len().checked_sub(enough).filter(|before| *before > 2 * enough) else { return Ok(None) };
+    let trace = trace(output, before, enough / 2, size, cursor, bare)?;
+    let Some((begin, cursor)) = trace.stop(before) else { return Ok(None) };
+    let (end, mut draft) = (&output[begin..], Draft::new(size, cursor));
+    let mut length = draft.draw(end, bare);
+    if let Some(touches) = trace.last_touches(&draft.sheet.open(), begin) {
+        let most = touches.first.checked_sub(enough);
+        let Some((from, earlier)) = most.and_then(|most| trace.stop(most)) else { return Ok(None) };
+        let part = &output[from..trace.stop_after(touches.last).unwrap_or(begin).min(begin)];
+        draft = Draft::new(size, earlier);
+        if draft.draw(part, bare) < part.len() {
+            return Ok(None);
         }
-        first @ 0xc2.. => {
-            let length = match first {
-                ..=0xdf => 2,
-                0xe0..=0xef => 3,
-                _ => 4,
-            };
-            let letter = std::str::from_utf8(bytes.get(..length)?).ok()?.chars().next()?;
-            // Controls of the old eight bits begin sequences.
-            return (letter >= '\u{a0}').then(|| sheet.print_letter(letter)).flatten().map(|()| length);
+        draft.sheet.go_to(cursor);
+        length = draft.draw(end, bare);
+        if trace.last_touches(&draft.sheet.open(), from).is_some() {
+            return Ok(None);
         }
-        b'\n' => {
-            if bare {
-                sheet.go_to_column(0);
-            }
-            sheet.feed()?;
-        }
-        b'\r' => sheet.go_to_column(0),
-        b'\t' => sheet.go_to_column((sheet.column() / TAB + 1) * TAB),
-        0x08 => sheet.go_back(1),
-        0x07 => {}
-        _ => return None,
     }
-    Some(1)
+    let sketch = draft.sketch();
+    Ok(Some(Sketch { length: begin + length, beside: trace.beside.then(sketch.beside), ..sketch }))
 }
 
-/// Carries out a control sequence. Its length, if it is one of those that are known here.
-fn control(sheet: &mut Sheet, bytes: &[u8]) -> Option<usize> {
-    let (length, last) = scan::numbers(bytes).filter(|(length, _)| *length <= LONGEST_SEQUENCE)?;
-    let (first, second) = parameters(&bytes[2..length - 1], last == b'H' || last == b'f')?;
-    let count = first.max(1);
-    match last {
-        b'H' | b'f' => {
-            sheet.go_to_column(second.max(1) - 1);
-            sheet.go_to_row(count - 1);
-        }
-        b'A' => sheet.go_to_row(sheet.row().saturating_sub(count)),
-        b'B' => sheet.go_to_row(sheet.row() + count),
-        b'C' => sheet.go_to_column(sheet.column() + count),
-        b'D' => sheet.go_back(count),
-        b'E' => {
-            sheet.go_to_row(sheet.row() + count);
-            sheet.go_to_column(0);
-        }
-        b'F' => {
-            sheet.go_to_row(sheet.row().saturating_sub(count));
-            sheet.go_to_column(0);
-        }
-        b'G' => sheet.go_to_column(count - 1),
-        b'd' => sheet.go_to_row(count - 1),
-        b'J' => sheet.erase_rows(first)?,
-        b'K' => sheet.erase_columns(first)?,
-        b'X' => sheet.erase(count),
-        _ => return None,
-    }
-    Some(length)
+/// The same where all of it has to be.
+pub(super) fn sketch_of_all(output: &[u8], size: Size, cursor: Cursor, bare: bool) -> Sketch<'_> {
+    let mut draft = Draft::new(size, cursor);
+    draft.draw(output, bare);
+    draft.sketch()
 }
 
-/// The numbers of a control sequence, 0 where there is none: one, or with `two` up to two.
-fn parameters(bytes: &[u8], two: bool) -> Option<(usize, usize)> {
-    let (mut numbers, mut which) = ([0, 0], 0);
-    for byte in bytes {
-        match byte {
-            b'0'..=b'9' if numbers[which] < 1000 => {
-                numbers[which] = numbers[which] * 10 + usize::from(byte - b'0');
-            }
-            b';' if two && which == 0 => which = 1,
-            _ => return None,
-        }
+/// What is being drawn.
+struct Draft<'o> {
+    sheet: Sheet,
+    beside: Beside<'o>,
+    length: usize,
+}
+
+impl<'o> Draft<'o> {
+    fn new(size: Size, cursor: Cursor) -> Self {
+        Self { sheet: Sheet::new(size, cursor), beside: Beside::default(), length: 0 }
     }
-    Some((numbers[0], numbers[1]))
+
+    /// Draws this as far as it can be. How far that is.
+    fn draw(&mut self, output: &'o [u8], bare: bool) -> usize {
+        let mut at = 0;
+        while at < output.len() && !self.sheet.is_spent(self.length + at) {
+            let rest = &output[at..];
+            let Some(length) = self.beside.take(rest).or_else(|| stroke(&mut self.sheet, rest, bare)) else { break };
+            at += length;
+        }
+        self.length += at;
+        at
+    }
+
+    fn sketch(self) -> Sketch<'o> {
+        let Self { sheet, beside, length } = self;
+        Sketch { length, picture: sheet.picture(), open: sheet.open(), beside }
+    }
 }
 
 #[cfg(test)]
@@ -188,7 +163,7 @@ mod tests {
         let size = Size { cols: 400, rows: 150 };
         for flood in ["\x1b[2J", "\x1b[m\n", "\x1b[H\x1b[J", "\x1b[K"] {
             let flood = flood.repeat(1 << 18);
-            assert!(sketch(flood.as_bytes(), size, HOME, false).length < flood.len() / 2, "{flood:?}");
+            assert!(sketch_of_all(flood.as_bytes(), size, HOME, false).length < flood.len() / 2, "{flood:?}");
         }
         let frames = "\x1b[2J\x1b[Hsome text\r\nthat is there".repeat(9000);
         assert_eq!(drawn(&frames), frames.len());
@@ -264,5 +239,66 @@ mod tests {
                 "round {round}: {before:?} and then {output:?}, bare: {bare}"
             );
         }
+    }
+
+    #[test]
+    fn nothing_is_seen_of_what_is_left_out() {
+        let mut dice = dice(815);
+        let (mut drawn, mut all) = (0, 0);
+        for round in 0..1500 {
+            let mut output = String::new();
+            for _ in 0..=dice(4) {
+                // Once, and perhaps where nothing comes afterwards.
+                let row = 1 + dice(4);
+                let once = match dice(14) {
+                    0 => format!("\x1b[{row}H\x1b[{}K", dice(3)),
+                    1 => format!("\x1b[{row};4H\x1b[9X"),
+                    2 => format!("\x1b[{row};4H\x1b[{}J", dice(2)),
+                    3 => "\x1b[2J".to_owned(),
+                    4 => format!("\x1b[{row};5H字"),
+                    5 => format!("\x1b[{row};7H│"),
+                    6 => ["\x1b[L", "\x1b7", "\x1b[3S"][dice(3)].to_owned(),
+                    _ => String::new(),
+                };
+                output.push_str(&once);
+                let (style, first, count, often) = (dice(8), dice(4), 1 + dice(6), 1 + dice(90));
+                for frame in 0..often {
+                    let mut row = |row: usize| {
+                        let text =
+                            &["letters and so on", "\x1b[1;31mred\x1b[m x", "wide 字字 and more", "│é│"][dice(4)];
+                        let text = if dice(6) == 0 { "x" } else { text };
+                        match style {
+                            0 => format!("\x1b[{row};1H{text}\x1b[K"),
+                            1 => format!("\x1b[{row};{}H{text}", 1 + dice(20)),
+                            2 | 3 => format!("{text}\x1b[K\r\n"),
+                            4 => format!("\x1b[2K{text}\r\n"),
+                            5 => format!("\x1b[{row}d\x1b[1K{text}"),
+                            6 => format!("{text} {frame}\r\n"),
+                            _ => format!("\x1b[{row};1H{frame:<20}"),
+                        }
+                    };
+                    let rows: String = (first..first + count).map(&mut row).collect();
+                    let frame = match style {
+                        2 => format!("\x1b[H{rows}\x1b[J"),
+                        3 => format!("\x1b[2J\x1b[{}H{rows}", 1 + first),
+                        4 => format!("\x1b[{count}A\r{rows}"),
+                        _ => rows,
+                    };
+                    output.push_str(&frame);
+                }
+            }
+            let bare = round % 2 == 0;
+            let before = "a row that goes on in the next\r\nand\x1b[3;3H字\x1b[2;5H";
+            let parts =
+                |length: usize| sketch_of_parts(&output.as_bytes()[..length], SIZE, Cursor { row: 1, col: 4 }, bare);
+            drawn += usize::from(matches!(parts(output.len()).or_else(parts), Ok(Some(_))));
+            all += usize::from(output.len() > 3 * SCREENFULS * 80);
+            assert_eq!(
+                shown(before, &output, bare, true),
+                shown(before, &output, bare, false),
+                "round {round}: {output:?}, bare: {bare}"
+            );
+        }
+        assert!(drawn > all / 2, "{drawn} of {all}");
     }
 }

@@ -94,10 +94,12 @@ impl Sight {
         policy: &Policy,
     ) -> &'o [u8] {
         let Channel { sieve, lines } = channel;
-        let (cols, mut rest, mut step) = (self.screen.size().cols, flood, READ_OF_A_FLOOD);
+        let (cols, mut rest, mut step, mut parts) = (self.screen.size().cols, flood, READ_OF_A_FLOOD, true);
         while let Some(length) = rest.len().checked_sub(READ_OF_A_FLOOD).filter(|length| *length >= SKIMMED.max(step)) {
             let begins = sieve.is_between_sequences() && !sieve.is_in_character();
-            let sketch = if begins { self.screen.sketch(&rest[..length], bare) } else { Sketch::default() };
+            let sketch = if begins { self.screen.sketch(&rest[..length], bare, parts) } else { Sketch::default() };
+            // To ask for what all of it does is not worth it where little of that is drawn.
+            parts &= sketch.length >= length / 2;
             if sketch.length == 0 {
                 // Should it come to that again and again, more and more is read before it is tried again.
                 step *= 2;
