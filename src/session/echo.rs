@@ -8,11 +8,11 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use nix::poll::PollFlags;
-use nix::sys::signal::SigSet;
 
+use super::heldback::HeldBack;
 use super::keptset::{Heard, KeptSet};
 use super::ready::{Ready, Watched};
-use super::terminal::{Terminal, Undisturbed};
+use super::terminal::Terminal;
 use super::{AN_ECHO, Session};
 use crate::control::Server;
 use crate::watch::Moment;
@@ -34,8 +34,8 @@ enum End {
 pub(super) enum Kept {
     /// Nobody has waited for it yet.
     NotYet,
-    /// This.
-    This(KeptSet<Waited>),
+    /// This, with the signal held back that nobody who reads from the background is to be stopped by.
+    This(KeptSet<Waited>, HeldBack),
     /// There is no such terminal, or the kernel refuses.
     Never,
 }
@@ -68,15 +68,20 @@ impl Session {
 
     /// Waits where nothing else is to be minded.
     pub(super) fn wait_for_keys(&mut self, timeout: Option<Duration>) -> Ready {
-        // Here, so that it need not be done between a key and its echo.
-        let Ok(quiet) = Undisturbed::by_reading() else { return self.wait_for_all(timeout) };
-        match self.wait_for_one(End::Alarm(timeout), Some(quiet.usual())) {
-            Waited::Typed if self.read_keys(Some(&quiet)) => {
+        match self.wait_for_one(End::Alarm(timeout)) {
+            Waited::Typed if self.read_keys() => {
                 self.gaps.wait_ends();
                 self.gaps.wait_begins();
                 let all = !self.inner.keyboard.is_behind();
-                if all && self.wait_for_one(End::Itself(AN_ECHO), Some(quiet.usual())) == Waited::Printed {
+                if all && self.wait_for_one(End::Itself(AN_ECHO)) == Waited::Printed {
                     self.pass_on(0);
+                    // At once, whatever else there is to do: the kernel's own thread that carries the echo on may wait for
+                    // this processor. What ends this wait is there for the next one.
+                    self.gaps.wait_ends();
+                    self.gaps.wait_begins();
+                    if self.wait_for_one(End::Itself(A_BLINK)) == Waited::Over {
+                        self.understand();
+                    }
                 }
                 Ready::Letters
             }
@@ -96,7 +101,7 @@ impl Session {
             let look = if self.flow.passed.bytes().is_some() { blink } else { echo };
             let end = wake.map_or(look, |wake| wake.min(look));
             self.gaps.wait_begins();
-            let waited = self.wait_for_one(End::Alarm(Some(end.since(self.clock.now()))), None);
+            let waited = self.wait_for_one(End::Alarm(Some(end.since(self.clock.now()))));
             let awake = self.woke_up(wake);
             match waited {
                 Waited::Printed => {
@@ -112,24 +117,34 @@ impl Session {
     /// Has the kernel keep what there is to mind where that is one terminal, as soon as it is waited for. Whether it does.
     pub(super) fn have_it_kept(&mut self) -> bool {
         if matches!(self.kept, Kept::NotYet) {
-            self.kept = self.keep().ok().flatten().map_or(Kept::Never, Kept::This);
+            self.kept = self.keep().ok().flatten().map_or(Kept::Never, |(set, held)| Kept::This(set, held));
         }
-        matches!(self.kept, Kept::This(_))
+        matches!(self.kept, Kept::This(..))
     }
 
     /// All that there is to mind, which stays the same for as long as the command runs.
-    fn keep(&self) -> nix::Result<Option<KeptSet<Waited>>> {
+    fn keep(&self) -> nix::Result<Option<(KeptSet<Waited>, HeldBack)>> {
         let (Some(terminal), Some(pty)) = (&self.outer.terminal, &self.inner.pty) else { return Ok(None) };
+        let held = HeldBack::new()?;
         let door = self.teller.records.control.as_ref().map(Server::door);
-        let others = [self.signals.as_fd(), self.command.monitor.link.as_fd()].into_iter().chain(door);
+        let others = [self.signals.as_fd(), self.command.monitor.link.as_fd(), held.arrival()].into_iter().chain(door);
         let all = [(Waited::Typed, terminal.as_fd()), (Waited::Printed, pty.as_fd())].into_iter();
         let all = all.chain(self.alarm.bell().map(|bell| (Waited::Over, bell)));
-        KeptSet::new(all.chain(others.map(|fd| (Waited::Other, fd)))).map(Some)
+        let set = KeptSet::new(all.chain(others.map(|fd| (Waited::Other, fd))))?;
+        Ok(Some((set, held)))
     }
 
-    /// Waits for this one terminal and for whatever else may happen, with these signals held back instead of the usual.
-    fn wait_for_one(&mut self, end: End, held: Option<SigSet>) -> Waited {
-        let Kept::This(kept) = &self.kept else { return Waited::Other };
+    /// What holds back the signal for whoever reads from the background, if it is held back.
+    pub(super) fn held_back(&self) -> Option<&HeldBack> {
+        match &self.kept {
+            Kept::This(_, held) => Some(held),
+            Kept::NotYet | Kept::Never => None,
+        }
+    }
+
+    /// Waits for this one terminal and for whatever else may happen.
+    fn wait_for_one(&mut self, end: End) -> Waited {
+        let Kept::This(kept, _) = &self.kept else { return Waited::Other };
         let (until, limit) = match end {
             End::Alarm(None) => (None, None),
             End::Alarm(Some(timeout)) => {
@@ -140,7 +155,7 @@ impl Session {
             }
             End::Itself(limit) => (None, Some(limit)),
         };
-        match kept.wait(limit, held) {
+        match kept.wait(limit) {
             Heard::One(Waited::Over) => {
                 self.alarm.rang();
                 // It may have been set for a wait that has ended before.

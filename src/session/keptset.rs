@@ -1,11 +1,8 @@
 //! Descriptors that are waited for again and again. The kernel keeps them, so that a wait takes no longer for many than for
 //! one: `poll` takes hold of each of them anew, every time.
-#![allow(unsafe_code, reason = "nothing wraps epoll_pwait(2)")]
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
-
-use nix::sys::signal::SigSet;
 
 #[cfg(target_os = "linux")]
 use self::linux::Kept;
@@ -43,9 +40,9 @@ impl<T: Copy> KeptSet<T> {
         Ok(Self { meanings, kept })
     }
 
-    /// Waits until one is ready, at most this long, with these signals held back instead of the usual ones.
-    pub fn wait(&self, limit: Option<Duration>, held: Option<SigSet>) -> Heard<T> {
-        match self.kept.wait(limit, held) {
+    /// Waits until one is ready, at most this long.
+    pub fn wait(&self, limit: Option<Duration>) -> Heard<T> {
+        match self.kept.wait(limit) {
             Heard::One(place) => self.meanings.get(place).map_or(Heard::Several, |meaning| Heard::One(*meaning)),
             Heard::Several => Heard::Several,
             Heard::Nothing => Heard::Nothing,
@@ -56,12 +53,10 @@ impl<T: Copy> KeptSet<T> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::os::fd::AsRawFd;
-
     use nix::errno::Errno;
-    use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+    use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 
-    use super::{BorrowedFd, Duration, Heard, SigSet};
+    use super::{BorrowedFd, Duration, Heard};
     use crate::session::pollset::rounded_up;
 
     /// Known by their places.
@@ -77,20 +72,16 @@ mod linux {
             self.0.add(fd, EpollEvent::new(EpollFlags::EPOLLIN, place as u64))
         }
 
-        pub fn wait(&self, limit: Option<Duration>, held: Option<SigSet>) -> Heard<usize> {
+        pub fn wait(&self, limit: Option<Duration>) -> Heard<usize> {
             // Two: whether there is another one has to be known.
-            let mut ready = [libc::epoll_event { events: 0, u64: 0 }; 2];
-            let limit = i32::from(rounded_up(limit));
-            let held = held.as_ref().map_or(std::ptr::null(), |held| std::ptr::from_ref(held.as_ref()));
-            // SAFETY: the call writes two events at most, for which there is room, and reads the set of signals, if any.
-            let count = unsafe { libc::epoll_pwait(self.0.0.as_raw_fd(), ready.as_mut_ptr(), 2, limit, held) };
-            match count {
-                0 => Heard::Nothing,
-                1 => usize::try_from(ready[0].u64).map_or(Heard::Several, Heard::One),
-                2.. => Heard::Several,
-                _ if Errno::last() == Errno::EINTR => Heard::Several,
+            let mut ready = [EpollEvent::empty(); 2];
+            let limit = EpollTimeout::try_from(i32::from(rounded_up(limit))).unwrap_or(EpollTimeout::MAX);
+            match self.0.wait(&mut ready, limit) {
+                Ok(0) => Heard::Nothing,
+                Ok(1) => usize::try_from(ready[0].data()).map_or(Heard::Several, Heard::One),
+                Ok(_) | Err(Errno::EINTR) => Heard::Several,
                 // Filters of system calls may allow all of the others.
-                _ => Heard::Refused,
+                Err(_) => Heard::Refused,
             }
         }
     }
@@ -98,7 +89,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod other {
-    use super::{BorrowedFd, Duration, Heard, SigSet};
+    use super::{BorrowedFd, Duration, Heard};
 
     /// The kernel keeps none.
     #[derive(Debug)]
@@ -113,7 +104,7 @@ mod other {
             match *self {}
         }
 
-        pub fn wait(&self, _: Option<Duration>, _: Option<SigSet>) -> Heard<usize> {
+        pub fn wait(&self, _: Option<Duration>) -> Heard<usize> {
             match *self {}
         }
     }
@@ -130,13 +121,13 @@ mod tests {
     fn one_that_is_ready_is_told_by_what_it_means_each_time_until_it_is_read() {
         let ((mut one, mut to_one), (other, mut to_other)) = (pipe().unwrap(), pipe().unwrap());
         let set = KeptSet::new([("one", one.as_fd()), ("other", other.as_fd())]).unwrap();
-        assert_eq!(set.wait(Some(Duration::ZERO), None), Heard::Nothing);
+        assert_eq!(set.wait(Some(Duration::ZERO)), Heard::Nothing);
         to_one.write_all(b"x").unwrap();
-        assert_eq!([set.wait(None, None), set.wait(None, None)], [Heard::One("one"); 2]);
+        assert_eq!([set.wait(None), set.wait(None)], [Heard::One("one"); 2]);
         to_other.write_all(b"x").unwrap();
-        assert_eq!(set.wait(None, None), Heard::Several);
+        assert_eq!(set.wait(None), Heard::Several);
         one.read_exact(&mut [0]).unwrap();
-        assert_eq!(set.wait(None, None), Heard::One("other"));
+        assert_eq!(set.wait(None), Heard::One("other"));
     }
 
     #[test]
@@ -144,6 +135,6 @@ mod tests {
         let (reader, writer) = pipe().unwrap();
         let set = KeptSet::new([((), reader.as_fd())]).unwrap();
         drop(writer);
-        assert_eq!(set.wait(None, None), Heard::One(()));
+        assert_eq!(set.wait(None), Heard::One(()));
     }
 }

@@ -37,6 +37,7 @@ mod ground;
 mod guards;
 mod heap;
 mod heartbeat;
+mod heldback;
 mod inherited;
 mod inner;
 mod interrupts;
@@ -300,6 +301,11 @@ impl Session {
             Watched::Signals => {
                 for (signal, origin) in self.signals.arrived() {
                     self.signalled(signal, origin);
+                }
+            }
+            Watched::HeldBack => {
+                if let Some(held) = self.held_back() {
+                    held.let_through();
                 }
             }
             Watched::Link => self.hear(),

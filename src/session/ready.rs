@@ -17,6 +17,8 @@ use crate::control::{Server, Which};
 pub enum Watched {
     /// A signal has arrived.
     Signals,
+    /// A signal has come that is held back.
+    HeldBack,
     /// The monitor has something to say.
     Link,
     /// A person has typed.
@@ -74,6 +76,9 @@ impl Session {
         let (input, output) = (PollFlags::POLLIN, PollFlags::POLLOUT);
         let mut set = PollSet::new();
         set.add(Watched::Signals, self.signals.as_fd(), input);
+        if let Some(held) = self.held_back() {
+            set.add(Watched::HeldBack, held.arrival(), input);
+        }
         set.add(Watched::Link, self.command.monitor.link.as_fd(), input);
         if let Some(pty) = &self.inner.pty {
             if self.inner.keyboard.is_behind() {

@@ -12,6 +12,8 @@ use nix::sys::termios::{self, LocalFlags, OutputFlags, SetArg, Termios, tcgetsid
 use nix::unistd::{getpgrp, getsid, isatty, tcgetpgrp, ttyname};
 use portable_pty::PtySize;
 
+use super::heldback::HeldBack;
+
 /// The outer terminal. Whatever is changed in it is changed back on drop.
 #[derive(Debug)]
 pub struct Terminal {
@@ -148,11 +150,12 @@ impl Terminal {
     /// Reads what was typed. Where somebody else has taken the terminal without a word it says EIO: whoever reads from
     /// the background is stopped for it, and everybody in its process group, unless the signal is held back.
     pub fn read(&self, buffer: &mut [u8]) -> nix::Result<usize> {
-        self.read_while(&Undisturbed::by_reading()?, buffer)
+        let _quiet = Undisturbed::new(Nix::SIGTTIN)?;
+        nix::unistd::read(&self.fd, buffer)
     }
 
     /// The same, where it is held back already.
-    pub fn read_while(&self, _: &Undisturbed, buffer: &mut [u8]) -> nix::Result<usize> {
+    pub fn read_while(&self, _: &HeldBack, buffer: &mut [u8]) -> nix::Result<usize> {
         nix::unistd::read(&self.fd, buffer)
     }
 
@@ -192,19 +195,9 @@ pub fn size_of(terminal: &impl AsFd) -> Option<PtySize> {
 
 /// Holds back one signal while it lives.
 #[derive(Debug)]
-pub struct Undisturbed(SigSet);
+struct Undisturbed(SigSet);
 
 impl Undisturbed {
-    /// The signal for whoever reads from the background.
-    pub fn by_reading() -> nix::Result<Self> {
-        Self::new(Nix::SIGTTIN)
-    }
-
-    /// What is held back otherwise.
-    pub const fn usual(&self) -> SigSet {
-        self.0
-    }
-
     fn new(signal: Nix) -> nix::Result<Self> {
         let (mut block, mut before) = (SigSet::empty(), SigSet::empty());
         block.add(signal);

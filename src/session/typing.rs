@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::sys::termios::SpecialCharacterIndices as Key;
 
+use super::echo::Kept;
 use super::inner::Inner;
 use super::prompt::Prompt;
-use super::terminal::Undisturbed;
 use super::{Observation, Session, interrupts, terminal};
 
 /// A terminal never gives more at a time.
@@ -16,7 +16,7 @@ const READ: usize = 4096;
 impl Session {
     /// What the person typed.
     pub(super) fn read_terminal(&mut self) {
-        if self.inner.read.is_none() && self.read_keys(None) {
+        if self.inner.read.is_none() && self.read_keys() {
             return;
         }
         let Some(found) = self.inner.read.take() else { return };
@@ -28,7 +28,7 @@ impl Session {
 
     /// Reads what the person typed. Where that is letters and nothing else is to be thought of first, they are on their way
     /// right then, which it says: whoever types waits for the echo.
-    pub(super) fn read_keys(&mut self, quiet: Option<&Undisturbed>) -> bool {
+    pub(super) fn read_keys(&mut self) -> bool {
         let (Some(terminal), Some(pty)) = (&self.outer.terminal, &self.inner.pty) else { return false };
         if !terminal.is_raw() {
             // Given up in this very turn: what is typed now is for somebody else.
@@ -36,9 +36,9 @@ impl Session {
         }
         let buffer = &mut self.inner.buffer;
         buffer.resize(READ, 0);
-        let found = match quiet {
-            Some(quiet) => terminal.read_while(quiet, buffer),
-            None => terminal.read(buffer),
+        let found = match &self.kept {
+            Kept::This(_, held) => terminal.read_while(held, buffer),
+            Kept::NotYet | Kept::Never => terminal.read(buffer),
         };
         let unseen = !self.inner.typed.is_empty() || self.flow.passed.bytes().is_some();
         match found.map(|count| &buffer[..count]) {

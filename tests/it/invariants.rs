@@ -86,7 +86,6 @@ fn only_these_files_ask_the_system_for_what_no_crate_wraps() {
         "heap",
         "inherited",
         "job",
-        "keptset",
         "monitor",
         "pty",
         "shell",

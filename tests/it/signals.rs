@@ -17,6 +17,7 @@ fn a_signal_reaches_the_command_once() {
         libc::SIGUSR2,
         libc::SIGWINCH,
         libc::SIGALRM,
+        libc::SIGTTIN,
         libc::SIGRTMIN(),
     ];
     let mut script = signals.map(|signal| format!("trap 'echo got-{signal}-' {signal}; ")).concat();
