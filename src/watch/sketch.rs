@@ -13,6 +13,9 @@ use super::trace::trace;
 /// So many screenfuls of coloured letters at the end of a flood most likely paint all that is painted in it.
 const SCREENFULS: usize = 8;
 
+/// A flood has no more places than these to begin at, however small the screen is.
+const MOST_STOPS: usize = 1024;
+
 /// What came of a flood.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Sketch<'o> {
@@ -39,7 +42,8 @@ pub(super) fn sketch(output: &[u8], size: Size, cursor: Cursor, bare: bool) -> S
 fn sketch_of_parts(output: &[u8], size: Size, cursor: Cursor, bare: bool) -> Result<Option<Sketch<'_>>, usize> {
     let enough = SCREENFULS * usize::from(size.rows) * usize::from(size.cols);
     let Some(before) = output.len().checked_sub(enough).filter(|before| *before > 2 * enough) else { return Ok(None) };
-    let trace = trace(output, before, enough / 2, size, cursor, bare)?;
+    let apart = (enough / 2).max(before / MOST_STOPS);
+    let trace = trace(output, before, apart, size, cursor, bare)?;
     let Some((begin, cursor)) = trace.stop(before) else { return Ok(None) };
     let (end, mut draft) = (&output[begin..], Draft::new(size, cursor));
     let mut length = draft.draw(end, bare);
