@@ -28,7 +28,7 @@ impl Session {
             None => Found::End,
         };
         let half = self.flow.sinks[sink].holds_return();
-        let soon = found == Found::Dry && busy && !self.flow.passed.is_much();
+        let soon = found == Found::Dry && busy;
         let more_to_come = found == Found::Full || soon || !self.inner.typed.is_empty() || half;
         if !more_to_come || self.flow.passed.is_full() {
             self.understand();

@@ -12,8 +12,6 @@ use crate::watch::{Moment, Stream};
 
 /// How much is passed on before anything else gets a turn, and looked at as a whole.
 const PORTION: usize = 1024 * 1024;
-/// What is looked at while there is nothing to pass on: then nobody waits for it, as everybody does in the middle.
-const MUCH: usize = 256 * 1024;
 
 /// Something the command prints to.
 pub struct Source {
@@ -145,11 +143,6 @@ impl Passed {
     /// Whether it is as much as is looked at together.
     pub fn is_full(&self) -> bool {
         PORTION - self.count < READ
-    }
-
-    /// Whether it is worth a look while there is nothing more.
-    pub fn is_much(&self) -> bool {
-        self.count >= MUCH
     }
 
     /// Whether it has waited long enough.
