@@ -6,11 +6,13 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
-use std::thread::sleep;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
-use nix::unistd::mkfifo;
+use nix::unistd::{Pid, mkfifo};
 
 use crate::measure::{Turn, float, id, less};
 use crate::outer::{Place, Running, start};
@@ -103,11 +105,16 @@ impl Flood {
     fn slice(&mut self) -> io::Result<(f64, f64)> {
         let before = spent(id(&self.running));
         let mut buffer = vec![0; 64 * 1024];
+        let _ends = end_in_time(id(&self.running));
         let begun = Instant::now();
         self.signal.write_all(b"x")?;
         loop {
             match self.running.read(&mut buffer) {
-                0 => return Err(io::Error::other("it ended")),
+                0 => {
+                    return Err(io::Error::other(
+                        "a wrapper has ended before its slice, or was ended since the slice did not",
+                    ));
+                }
                 count if buffer[count - 1] == END_OF_SLICE => break,
                 _ => {}
             }
@@ -118,6 +125,20 @@ impl Flood {
         let processor = spent(id(&self.running)).saturating_sub(before);
         Ok((seconds, float(processor) / 1e6))
     }
+}
+
+/// No slice takes as long.
+const MOST: Duration = Duration::from_mins(1);
+
+/// Ends this wrapper if what is given back still lives after that: unbuffer was once seen to keep the end of a slice.
+fn end_in_time(pid: i32) -> Sender<()> {
+    let (lives, waits) = channel();
+    spawn(move || {
+        if waits.recv_timeout(MOST) == Err(RecvTimeoutError::Timeout) {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+    });
+    lives
 }
 
 fn text_of(path: &Path) -> String {

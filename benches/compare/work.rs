@@ -68,8 +68,7 @@ fn slices(kind: &str, size: u64, signal: &str) {
     let Ok(mut signal) = File::open(signal) else { exit(1) };
     while signal.read_exact(&mut [0]).is_ok() {
         flood.print(size);
-        // Behind letters: the slice may end in the middle of a character, and who decodes waits for the rest of it.
-        if write_all(io::stdout().as_fd(), &[b'.', b'.', b'.', END_OF_SLICE]).is_err() {
+        if write_all(io::stdout().as_fd(), &[END_OF_SLICE]).is_err() {
             exit(1);
         }
     }
