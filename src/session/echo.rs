@@ -40,6 +40,16 @@ pub(super) enum Kept {
     Never,
 }
 
+impl Kept {
+    /// What holds back the signal for whoever reads from the background, if it is held back.
+    pub(super) fn held_back(&self) -> Option<&HeldBack> {
+        match self {
+            Self::This(_, held) => Some(held),
+            Self::NotYet | Self::Never => None,
+        }
+    }
+}
+
 /// How a wait for one terminal ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waited {
@@ -132,14 +142,6 @@ impl Session {
         let all = all.chain(self.alarm.bell().map(|bell| (Waited::Over, bell)));
         let set = KeptSet::new(all.chain(others.map(|fd| (Waited::Other, fd))))?;
         Ok(Some((set, held)))
-    }
-
-    /// What holds back the signal for whoever reads from the background, if it is held back.
-    pub(super) fn held_back(&self) -> Option<&HeldBack> {
-        match &self.kept {
-            Kept::This(_, held) => Some(held),
-            Kept::NotYet | Kept::Never => None,
-        }
     }
 
     /// Waits for this one terminal and for whatever else may happen.

@@ -304,7 +304,7 @@ impl Session {
                 }
             }
             Watched::HeldBack => {
-                if let Some(held) = self.held_back() {
+                if let Some(held) = self.kept.held_back() {
                     held.let_through();
                 }
             }

@@ -76,7 +76,7 @@ impl Session {
         let (input, output) = (PollFlags::POLLIN, PollFlags::POLLOUT);
         let mut set = PollSet::new();
         set.add(Watched::Signals, self.signals.as_fd(), input);
-        if let Some(held) = self.held_back() {
+        if let Some(held) = self.kept.held_back() {
             set.add(Watched::HeldBack, held.arrival(), input);
         }
         set.add(Watched::Link, self.command.monitor.link.as_fd(), input);

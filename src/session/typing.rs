@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::sys::termios::SpecialCharacterIndices as Key;
 
-use super::echo::Kept;
 use super::inner::Inner;
 use super::prompt::Prompt;
 use super::{Observation, Session, interrupts, terminal};
@@ -36,9 +35,9 @@ impl Session {
         }
         let buffer = &mut self.inner.buffer;
         buffer.resize(READ, 0);
-        let found = match &self.kept {
-            Kept::This(_, held) => terminal.read_while(held, buffer),
-            Kept::NotYet | Kept::Never => terminal.read(buffer),
+        let found = match self.kept.held_back() {
+            Some(held) => terminal.read_while(held, buffer),
+            None => terminal.read(buffer),
         };
         let unseen = !self.inner.typed.is_empty() || self.flow.passed.bytes().is_some();
         match found.map(|count| &buffer[..count]) {
