@@ -6,7 +6,7 @@ mod letters;
 
 use memchr::memchr;
 
-pub(crate) use self::letters::letters;
+pub(crate) use self::letters::{Letters, letters};
 
 const ESCAPE: u8 = 0x1b;
 /// So much is looked through word by word.

@@ -5,20 +5,57 @@
 /// So many bytes are looked at in one go.
 const BLOCK: usize = 64;
 
+/// Letters that take one cell each, between which is nothing but what only says how they look.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Letters<'b> {
+    block: &'b [u8; BLOCK],
+    /// How far they go. That may not be as far as they could, but that is told soon.
+    pub(crate) length: usize,
+    /// Where they are: a bit for each.
+    places: u64,
+}
+
+impl<'b> Letters<'b> {
+    /// Those that `bytes` begin with. None near the end.
+    #[inline]
+    pub(crate) fn of(bytes: &'b [u8]) -> Option<Self> {
+        let block = bytes.first_chunk()?;
+        let (length, places) = between_looks(block);
+        Some(Self { block, length, places })
+    }
+
+    /// How many there are.
+    #[inline]
+    pub(crate) const fn count(self) -> usize {
+        self.places.count_ones() as usize
+    }
+
+    /// One after the other.
+    #[inline]
+    pub(crate) fn write(self, cells: &mut [char]) {
+        let mut places = self.places;
+        for cell in cells {
+            *cell = char::from(self.block[places.trailing_zeros() as usize % BLOCK]);
+            places &= places.wrapping_sub(1);
+        }
+    }
+
+    /// Whether more of them may follow at once.
+    #[inline]
+    const fn may_go_on(self) -> bool {
+        self.length >= BLOCK / 2
+    }
+}
+
 /// How many letters `bytes` begin with that take one cell each, passing over what only says how they look, as long as there
 /// are no more than `room`; and how far that is. It may not be as far as it could, but that is told soon.
 #[inline]
 pub(crate) fn letters(bytes: &[u8], room: usize) -> (usize, usize) {
     let (mut at, mut count) = (0, 0);
-    while let Some(block) = bytes[at..].first_chunk() {
-        let (length, letters) = between_looks(block);
-        let more = letters.count_ones() as usize;
-        if count + more > room {
-            break;
-        }
-        at += length;
-        count += more;
-        if length < BLOCK / 2 {
+    while let Some(letters) = Letters::of(&bytes[at..]).filter(|letters| count + letters.count() <= room) {
+        at += letters.length;
+        count += letters.count();
+        if !letters.may_go_on() {
             break;
         }
     }

@@ -7,33 +7,47 @@ use crate::scan;
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Beside<'o>([Option<&'o [u8]>; 3]);
 
-/// What begins one of them, and which it is.
-const BESIDE: [(&[u8], usize); 4] = [(b"\x1b[?25", 0), (b"\x1b[?2026", 1), (b"\x1b]0;", 2), (b"\x1b]2;", 2)];
+/// Which of them these begin.
+const CURSOR: (&[u8], usize) = (b"\x1b[?25", 0);
+const FRAME: (&[u8], usize) = (b"\x1b[?2026", 1);
+const TITLES: [&[u8]; 2] = [b"\x1b]0;", b"\x1b]2;"];
+const TITLE: usize = 2;
 /// A title that is longer is not one.
 const LONGEST_TITLE: usize = 1024;
 
 impl<'o> Beside<'o> {
     /// Takes the escape sequence that `bytes` begin with, if it is one of these or has no effect at all. Its length.
+    #[inline]
     pub(super) fn take(&mut self, bytes: &'o [u8]) -> Option<usize> {
-        // Most are colours; and letters are letters.
-        let of_no_effect = scan::look(bytes).or_else(|| bytes.starts_with(b"\x1b(B").then_some(3));
-        if of_no_effect.is_some() {
-            return of_no_effect;
+        match bytes {
+            [0x1b, b'[', b'?', ..] => self.take_mode(bytes),
+            [0x1b, b'[', ..] => scan::look(bytes),
+            [0x1b, b']', ..] => self.take_text(bytes),
+            // Letters are letters.
+            [0x1b, b'(', b'B', ..] => Some(3),
+            _ => None,
         }
-        let which = BESIDE.iter().find(|(name, _)| bytes.starts_with(name));
-        let length = if bytes.starts_with(b"\x1b]") {
-            let end = 2 + bytes[2..].iter().take(LONGEST_TITLE).position(|byte| *byte < b' ')?;
-            match &bytes[end..] {
-                [0x07, ..] => end + 1,
-                [0x1b, b'\\', ..] => end + 2,
-                _ => return None,
-            }
-        } else {
-            let end = which?.0.len();
-            matches!(bytes.get(end)?, b'h' | b'l').then_some(end + 1)?
+    }
+
+    fn take_mode(&mut self, bytes: &'o [u8]) -> Option<usize> {
+        let (name, which) = [CURSOR, FRAME].into_iter().find(|(name, _)| bytes.starts_with(name))?;
+        let length = name.len() + 1;
+        matches!(bytes.get(name.len())?, b'h' | b'l').then(|| {
+            self.0[which] = Some(&bytes[..length]);
+            length
+        })
+    }
+
+    /// Of these texts only titles are seen.
+    fn take_text(&mut self, bytes: &'o [u8]) -> Option<usize> {
+        let end = 2 + bytes[2..].iter().take(LONGEST_TITLE).position(|byte| *byte < b' ')?;
+        let length = match &bytes[end..] {
+            [0x07, ..] => end + 1,
+            [0x1b, b'\\', ..] => end + 2,
+            _ => return None,
         };
-        if let Some((_, which)) = which {
-            self.0[*which] = Some(&bytes[..length]);
+        if TITLES.iter().any(|name| bytes.starts_with(name)) {
+            self.0[TITLE] = Some(&bytes[..length]);
         }
         Some(length)
     }

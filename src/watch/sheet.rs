@@ -8,6 +8,7 @@ use super::Size;
 use super::pen::Pen;
 use super::screen::Cursor;
 use super::strokes::Surface;
+use crate::scan::Letters;
 
 /// So many places may be made or erased for each byte, and so many whole screens beyond that: a command that prints nothing but
 /// what erases a screen takes as long as text.
@@ -77,6 +78,17 @@ impl Sheet {
             self.down();
             self.pen.col = 0;
         }
+    }
+
+    /// Writes these, unless there is no room for them in the row.
+    pub(super) fn print_coloured(&mut self, letters: Letters<'_>) -> bool {
+        let end = self.pen.col + letters.count();
+        let fits = end <= self.pen.cols;
+        if fits {
+            letters.write(self.rows[self.pen.row].take(self.pen.col..end));
+            self.pen.col = end;
+        }
+        fits
     }
 
     /// Whether more was erased than output of this length is worth.

@@ -9,6 +9,7 @@ use super::screen::Cursor;
 use super::sheet::Sheet;
 use super::strokes::stroke;
 use super::trace::trace;
+use crate::scan::Letters;
 
 /// So many screenfuls of coloured letters at the end of a flood most likely paint all that is painted in it.
 const SCREENFULS: usize = 8;
@@ -89,6 +90,13 @@ impl<'o> Draft<'o> {
         let mut at = 0;
         while at < output.len() && !self.sheet.is_spent(self.length + at) {
             let rest = &output[at..];
+            if matches!(rest[0], b' '..=b'~')
+                && let Some(letters) = Letters::of(rest)
+                && self.sheet.print_coloured(letters)
+            {
+                at += letters.length;
+                continue;
+            }
             let Some(length) = self.beside.take(rest).or_else(|| stroke(&mut self.sheet, rest, bare)) else { break };
             at += length;
         }
