@@ -30,7 +30,7 @@ impl<'b> Letters<'b> {
         self.places.count_ones() as usize
     }
 
-    /// One after the other.
+    /// Writes them into these cells, which are as many.
     #[inline]
     pub(crate) fn write(self, cells: &mut [char]) {
         let mut places = self.places;

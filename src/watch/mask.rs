@@ -102,7 +102,9 @@ fn take<'a>(rest: &'a str, first: char, at_word: bool, out: &mut String, taken: 
         // A pulse that runs along a bar moves its blocks; only a bar that fills has others.
         let mut blocks: Vec<char> = rest[..end].chars().collect();
         blocks.sort_unstable();
-        out.extend(blocks);
+        if !is_curve(&blocks) {
+            out.extend(blocks);
+        }
         return Some((&rest[end..], Is::Turn));
     }
     if !first.is_ascii() || !at_word {
@@ -151,16 +153,22 @@ fn is_shape(c: char) -> bool {
     matches!(c, '\u{2580}'..='\u{259f}' | '■'..='▱' | '◢'..='◥' | '⬝' | '⬞' | '⬛' | '⬜' | '\u{2800}')
 }
 
+/// Whether these, which are in order, are columns of several heights: they draw how a load or a speed has changed.
+fn is_curve(blocks: &[char]) -> bool {
+    let mut columns = blocks.iter().filter(|block| matches!(block, '▁'..='▇'));
+    columns.next().is_some_and(|lowest| columns.any(|other| other != lowest))
+}
+
 /// The row of glyphs at the end of `text` if it is all that `before` was made longer by. A spinner replaces its glyph;
 /// dots that follow a word only grow.
 pub(super) fn added_glyphs<'a>(before: &str, text: &'a str) -> &'a str {
-    let glyph = |c: char| is_spinner(c) || is_shape(c) || matches!(c, '.' | '…');
+    let glyph = |c: char| is_spinner(c) || is_shape(c) || matches!(c, '.' | '…' | ' ');
     let added = text.strip_prefix(before).unwrap_or_default();
-    if before.is_empty() || added.is_empty() || !added.chars().all(glyph) {
+    if before.is_empty() || added.trim().is_empty() || !added.chars().all(glyph) {
         return "";
     }
-    let row = &text[text.trim_end_matches(glyph).len()..];
-    if row.starts_with(['.', '…']) && ends_in_word(&text[..text.len() - row.len()]) { "" } else { row }
+    let row = text[text.trim_end_matches(glyph).len()..].trim_start();
+    if row.starts_with(['.', '…']) && ends_in_word(text[..text.len() - row.len()].trim_end()) { "" } else { row }
 }
 
 /// Whether dots that follow belong to what is said. Letters among dots do not: `..F..` is a test runner's.
@@ -334,14 +342,81 @@ mod tests {
     }
 
     #[test]
+    fn words_that_begin_like_a_day_or_a_month_are_none() {
+        for what in [
+            "Decoding 3 of 12",
+            "Thumbnail 3 of 95",
+            "Marking 3",
+            "Mark 3",
+            "Monitor 3",
+            "Octets 3",
+            "Satellite 3",
+            "Augment 3",
+            "Declared 3 symbols",
+            "Maybe 3 left",
+        ] {
+            differ(what, &what.replace('3', "4"));
+        }
+        same("on Sept 3 2026", "on Sept 4 2026");
+        same("on Tues, Dec 1", "on Thurs, Dec 3");
+        same("on Monday, 16 November 2026", "on Tuesday, 17 November 2026");
+        same("Mon. 16 Nov. 2026", "Tue. 17 Nov. 2026");
+    }
+
+    #[test]
+    fn numbers_that_only_look_like_times_count() {
+        differ("✻ Working (12s · ↓ 1.2m tokens)", "✻ Working (12s · ↓ 1.3m tokens)");
+        differ("12.1m rows", "12.2m rows");
+        differ("jobs 57:96 done", "jobs 57:97 done");
+        differ("1149/12/3 passed", "1150/12/3 passed");
+        differ("12/34/2026 passed", "12/35/2026 passed");
+        same("1.2m left", "1.1m left");
+    }
+
+    #[test]
+    fn times_in_every_form_do_not_count() {
+        same("20261120T010203Z link", "20261120T010204Z link");
+        same("20261120-010203 link", "20261120-010204 link");
+        differ("20261120 stored", "20261121 stored");
+        same("Time left: 266", "Time left: 265");
+        same("time remaining 266", "time remaining 265");
+        differ("left: 266", "left: 265");
+        same("sec=12, secs: 12", "sec=13, secs: 13");
+        same("at 1763500000.123", "at 1763500001.456");
+        differ("1763500000 bytes", "1763500001 bytes");
+        same("{\"elapsed\":12.3}", "{\"elapsed\":12.4}");
+        same("elapsed_ms=1200", "elapsed_ms=1300");
+        differ("elapsed_rows=1200", "elapsed_rows=1300");
+        same("3分前", "4分前");
+    }
+
+    #[test]
+    fn a_curve_is_no_bar() {
+        same("cpu ▁▃▅▇▅▃▁▂", "cpu ▃▅▇▅▃▁▂▄");
+        same("cpu ▁▁▁▁▁▁▁▂", "cpu ▁▁▁▁▁▁▂▃");
+        differ("███▁▁▁▁▁▁▁", "████▁▁▁▁▁▁");
+    }
+
+    #[test]
     fn glyphs_that_are_added_one_by_one_are_no_spinner() {
-        for (before, text, row) in
-            [("•", "••", "••"), ("a.py ..", "a.py ...", "..."), ("..F", "..F.", "."), ("x ·", "x ··", "··")]
-        {
+        for (before, text, row) in [
+            ("•", "••", "••"),
+            ("a.py ..", "a.py ...", "..."),
+            ("..F", "..F.", "."),
+            ("x ·", "x ··", "··"),
+            (". .", ". . .", ". . ."),
+        ] {
             assert_eq!(added_glyphs(before, text), row, "{before:?} to {text:?}");
         }
-        for (before, text) in [("", "•"), ("•", "∙"), ("•", "• done"), ("waiting..", "waiting..."), ("(3s).", "(3s)..")]
-        {
+        for (before, text) in [
+            ("", "•"),
+            ("•", "∙"),
+            ("•", "• done"),
+            ("•", "• "),
+            ("waiting..", "waiting..."),
+            ("waiting .", "waiting . ."),
+            ("(3s).", "(3s).."),
+        ] {
             assert_eq!(added_glyphs(before, text), "", "{before:?} to {text:?}");
         }
     }

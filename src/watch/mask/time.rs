@@ -71,10 +71,38 @@ const UNITS: [&str; 65] = [
 /// How such names begin in languages that bend them, in upper and lower case: `Sekunden`, `sekuntia`, `минуты`.
 const STEMS: [&str; 9] = ["sekun", "secund", "segund", "minut", "minuu", "секунд", "минут", "хвилин", "másodperc"];
 /// Units of scripts that put no blank after a word.
-const RUN_ON_UNITS: [&str; 10] = ["秒", "分钟", "分間", "小时", "時間", "초", "시간", "วินาที", "นาที", "সেকেন্ড"];
+const RUN_ON_UNITS: [&str; 12] =
+    ["秒", "分前", "時間前", "分钟", "分間", "小时", "時間", "초", "시간", "วินาที", "นาที", "সেকেন্ড"];
 /// Units that are units of time only right behind their number, and those that are only apart from it.
 const SHORT_UNITS: [&str; 4] = ["m", "h", "d", "w"];
 const LONG_UNITS: [&str; 4] = ["day", "days", "week", "weeks"];
+/// What there are millions of.
+const COUNTED: [&str; 24] = [
+    "tokens",
+    "rows",
+    "records",
+    "lines",
+    "requests",
+    "items",
+    "ops",
+    "files",
+    "messages",
+    "events",
+    "params",
+    "parameters",
+    "points",
+    "samples",
+    "documents",
+    "docs",
+    "objects",
+    "bytes",
+    "steps",
+    "keys",
+    "words",
+    "entries",
+    "packets",
+    "queries",
+];
 /// What stands between a time and its limit.
 const LIMITS: [&str; 3] = ["/", " / ", " of "];
 /// Halves of the day.
@@ -86,11 +114,13 @@ const OVER: [&str; 7] = [" per ", " pro ", " par ", " por ", " al ", " в ", " �
 /// Units that are rates by themselves, in upper and lower case.
 const RATES: [&str; 10] = ["fps", "bps", "kbps", "mbps", "gbps", "kibps", "mibps", "gibps", "rps", "rpm"];
 /// Labels of numbers that are times and rates without a unit.
-const LABELS: [&str; 16] = [
+const LABELS: [&str; 18] = [
     "elapsed",
     "waited",
     "uptime",
     "seconds",
+    "secs",
+    "sec",
     "time",
     "runtime",
     "duration",
@@ -104,6 +134,9 @@ const LABELS: [&str; 16] = [
     "rate",
     "throughput",
 ];
+
+/// The same of two words: what else is left or remains is work.
+const LEFT: [&str; 2] = ["time left", "time remaining"];
 
 /// What it is that time changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +156,8 @@ fn digits(text: &str) -> usize {
 /// A number that is a time, a date or a rate.
 pub(super) fn take_number(rest: &str) -> Option<(&str, Time)> {
     let whole = digits(rest);
-    if let Some(after) = take_iso_date(rest, whole) {
+    let date = take_iso_date(rest, whole).or_else(|| take_compact_date(rest, whole));
+    if let Some(after) = date.or_else(|| take_seconds(rest, whole)) {
         return Some((after, Time::Date));
     }
     if let Some(after) = take_clock(rest, whole) {
@@ -144,13 +178,25 @@ pub(super) fn is_uptime(out: &str) -> bool {
 
 /// A number without a unit whose label says that it is a time.
 pub(super) fn take_labelled<'a>(rest: &'a str, out: &str) -> Option<(&'a str, Time)> {
-    let label = out.trim_end_matches([' ', ':', '=']).rsplit([' ', '(']).next()?;
-    let times = LABELS.iter().any(|name| label.eq_ignore_ascii_case(name));
+    let words = out.trim_end_matches([' ', ':', '=', '"', '\'']);
+    let label = words.rsplit([' ', '(', '{', '[', ',', '"', '\'']).next()?;
+    let is = |label: &str| LABELS.iter().any(|name| label.eq_ignore_ascii_case(name));
+    let in_unit = || label.rsplit_once('_').is_some_and(|(label, unit)| is(label) && is_unit(unit));
+    let left = || LEFT.iter().any(|name| ends_in(words, name));
+    let times = is(label) || in_unit() || left();
     let after = &rest[number(rest)..];
     // Of a limit, as in `elapsed 34/3600`.
     let limit = after.strip_prefix('/').filter(|limit| digits(limit) > 0);
     let after = limit.map_or(after, |limit| &limit[number(limit)..]);
     (times && !after.starts_with(['%', '/'])).then_some((after, Time::Elapsed))
+}
+
+/// Whether `text` ends in these words, in upper or lower case.
+fn ends_in(text: &str, words: &str) -> bool {
+    let start = text.len().checked_sub(words.len()).filter(|start| text.is_char_boundary(*start));
+    start.is_some_and(|start| {
+        text[start..].eq_ignore_ascii_case(words) && !text[..start].ends_with(char::is_alphanumeric)
+    })
 }
 
 /// The length of a number with decimals and thousands.
@@ -168,7 +214,8 @@ fn take_iso_date(rest: &str, whole: usize) -> Option<&str> {
     let third = second.get(middle..)?.strip_prefix(separator)?;
     let last = digits(third);
     let plausible = match (whole, middle, last) {
-        (4, 1..=3, 1..=2) | (1..=2, 1..=2, 4) => true,
+        (4, 1..=3, 1..=2) => is_year(rest) && is_in_year(&second[..middle]) && is_in_year(&third[..last]),
+        (1..=2, 1..=2, 4) => is_year(third) && is_in_year(&rest[..whole]) && is_in_year(&second[..middle]),
         (1..=2, 3, 2 | 4) => is_month(second),
         _ => false,
     };
@@ -186,6 +233,32 @@ fn take_iso_date(rest: &str, whole: usize) -> Option<&str> {
     }
 }
 
+/// Whether it begins with a year that somebody may live in.
+fn is_year(text: &str) -> bool {
+    text.starts_with("19") || text.starts_with("20")
+}
+
+/// Whether this is a day of a month, or a month.
+fn is_in_year(text: &str) -> bool {
+    is_month(text) || text.parse().is_ok_and(|number| (1..=31).contains(&number))
+}
+
+/// `20261116T012909Z`, `20261116-012909`.
+fn take_compact_date(rest: &str, whole: usize) -> Option<&str> {
+    let time = rest[whole..].strip_prefix(['T', '-', '_']).filter(|_| whole == 8 && is_year(rest))?;
+    let fits = is_in_year(&rest[4..6]) && is_in_year(&rest[6..8]) && digits(time) == 6;
+    let after = fits.then(|| &time[6..])?;
+    Some(after.strip_prefix('Z').unwrap_or(after)).filter(|after| !after.starts_with(char::is_alphanumeric))
+}
+
+/// The seconds since 1970 with thousandths or more, from 2017 to 2030: `1763500000.123`.
+fn take_seconds(rest: &str, whole: usize) -> Option<&str> {
+    let plausible = whole == 10 && rest.starts_with('1') && matches!(rest.as_bytes()[1], b'5'..=b'8');
+    let fraction = rest[whole..].strip_prefix('.').filter(|fraction| plausible && digits(fraction) >= 3)?;
+    let after = &fraction[digits(fraction)..];
+    (!after.starts_with(|c: char| c.is_alphanumeric() || c == '.')).then_some(after)
+}
+
 /// `0:34`, `12:03:09`, `12:03:09.911`, `1:02:03 AM`, `2:35pm`, `1234:05:06`.
 fn take_clock(rest: &str, whole: usize) -> Option<&str> {
     if !(1..=7).contains(&whole) {
@@ -194,7 +267,7 @@ fn take_clock(rest: &str, whole: usize) -> Option<&str> {
     let mut after = &rest[whole..];
     let mut fields = 0;
     while let Some(next) = after.strip_prefix(':') {
-        if digits(next) != 2 {
+        if digits(next) != 2 || next.as_bytes()[0] > b'5' {
             break;
         }
         after = &next[2..];
@@ -300,8 +373,11 @@ fn duration_part(rest: &str, may_stand_alone: bool) -> Option<&str> {
     let others = if spaced { LONG_UNITS } else { SHORT_UNITS };
     if is_unit(name) || others.contains(&name) {
         let more = next.strip_prefix('/').is_some_and(|limit| digits(limit) == 0);
-        // What is counted in `12 s3 objects` and `5 min.js` has a name that only begins like a unit.
-        let named = spaced && digits(next) > 0
+        // What is counted in `12 s3 objects` and `5 min.js` has a name that only begins like a unit; in `1.2m tokens` it is
+        // millions.
+        let millions = name == "m" && next.strip_prefix(' ').is_some_and(|what| COUNTED.contains(&split_word(what).0));
+        let named = millions
+            || spaced && digits(next) > 0
             || next.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
         return (!more && !named && !next.starts_with('_')).then_some(next);
     }
@@ -337,7 +413,34 @@ pub(super) fn take_unknown(rest: &str) -> Option<&str> {
 }
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+/// Days and months as they are written in full: any beginning of three letters or more is one too. Other words that begin
+/// like them, as `Decoding` and `Mark`, are not.
+const NAMES: [&str; 24] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+    "Juni",
+    "Juli",
+    "Aprile",
+    "Marzo",
+    "Montag",
+];
 
 fn is_month(text: &str) -> bool {
     MONTHS.iter().any(|month| text.starts_with(month))
@@ -352,7 +455,8 @@ pub(super) fn take_calendar(rest: &str) -> Option<&str> {
         let word = after.trim_start_matches([' ', ',']);
         let end = word.find([' ', ',']).unwrap_or(word.len());
         let next = &word[..end];
-        let day_or_month = DAYS.iter().chain(&MONTHS).any(|name| next.starts_with(name)) && next.len() <= 9;
+        let name = next.trim_end_matches('.');
+        let day_or_month = name.len() >= 3 && NAMES.iter().any(|full| full.starts_with(name));
         let day = (1..=2).contains(&next.len()) && digits(next) == next.len() && names > 0 && numbers == 0;
         let clock = || take_clock(next, digits(next)).is_some_and(str::is_empty);
         let year = next.len() == 4 && digits(next) == 4;
