@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use super::complaint::{is_marked_done, is_retry, is_tip};
 use super::gauge::Numbers;
-use super::growth::moved_up;
+use super::growth::{moved_up, ran_off};
 use super::mask::added_glyphs;
 use super::profile::StatusWords;
 use super::scramble::Scramble;
@@ -23,7 +23,7 @@ use super::seen::Seen;
 use super::wording::{
     are_among, bare_signs, counts_on, does_the_same_to_another, names_another, without_attempt, words,
 };
-use super::{Counting, Moment};
+use super::{Counting, Moment, Size};
 
 /// A status line that finds other words so often and brings nothing else only passes the time.
 const MOST_STAGES: u8 = 4;
@@ -53,7 +53,7 @@ pub(super) struct Found {
 }
 
 /// Under which circumstances it is looked, and what must not count.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Circumstances {
     /// Nothing counts: the screen was resized.
     pub(super) all: bool,
@@ -61,6 +61,8 @@ pub(super) struct Circumstances {
     pub(super) row: Option<usize>,
     /// A full-screen program has the screen for itself.
     pub(super) full_screen: bool,
+    /// How large the screen is.
+    pub(super) size: Size,
     /// What the words in the status line of this program mean.
     pub(super) status_words: StatusWords,
 }
@@ -146,6 +148,11 @@ impl Activity {
             row.resting = None;
             found.progress.get_or_insert_with(|| row.raw.trim().to_owned());
         }
+        self.completed |= self
+            .rows
+            .first()
+            .zip(self.next.first())
+            .is_some_and(|(before, next)| ran_off(&before.raw, &next.raw, around.size));
         found.moved_up = found.reworded && moved_up(&above_ticks(&self.rows), &above_ticks(&self.next));
         std::mem::swap(&mut self.rows, &mut self.next);
         if std::mem::take(&mut self.completed) {

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::Moment;
+use super::{Moment, Size};
 
 /// What grows again within this time only shows frames that are higher than the screen.
 const FRAMES: Duration = Duration::from_secs(5);
@@ -26,6 +26,18 @@ impl Growth {
         self.lowest = self.lowest.max(first);
         grown && self.last.replace(at).is_none_or(|last| at.since(last) >= FRAMES)
     }
+}
+
+/// Whether a line that fills the whole screen has gone on, so that its first rows are no longer there: a row of dots that is
+/// longer than the screen.
+pub(super) fn ran_off(before: &str, text: &str, size: Size) -> bool {
+    let (cols, rows) = (usize::from(size.cols), usize::from(size.rows));
+    let fills = |line: &str| line.chars().count() > cols * (rows - 1);
+    let goes_on = |by: usize| {
+        let rest = before.char_indices().nth(by * cols).map_or("", |(start, _)| &before[start..]);
+        !rest.is_empty() && text.starts_with(rest)
+    };
+    !text.starts_with(before) && fills(before) && fills(text) && (1..rows).any(goes_on)
 }
 
 /// Whether these rows stand higher than before, with something else below them. A picture that is painted anew, however

@@ -171,6 +171,7 @@ impl Sight {
             all: recent(self.resized) || recent(self.nudged),
             row: recent(self.typed).then(|| self.screen.cursor().row),
             full_screen: self.screen.is_alternate(),
+            size: self.screen.size(),
             status_words: policy.profile.as_ref().map(|profile| profile.status_words).unwrap_or_default(),
         };
         self.screen.lines_into(&mut self.lines);

@@ -285,6 +285,23 @@ fn glyphs_that_are_added_one_by_one_are_work() {
 }
 
 #[test]
+fn a_row_of_dots_that_is_longer_than_the_screen_is_work() {
+    for (dot, cols, rows) in [(".", 40, 4), ("#", 20, 3), ("●", 7, 2), ("\x1b[32m.\x1b[m", 20, 5)] {
+        let mut watched = Watched::new();
+        watched.resizes(cols, rows).draws(seconds(500), seconds(1), |_| dot.to_owned());
+        assert_eq!(watched.states(), [], "{dot} on {cols}x{rows}");
+        watched.passes(seconds(120));
+        assert_eq!(watched.state(), State::Stalled);
+    }
+    // Many at once, and then one that turns within them.
+    let mut watched = Watched::new();
+    watched.resizes(20, 3).draws(seconds(300), seconds(5), |n| ".F..".repeat(3 + n % 2));
+    assert_eq!(watched.states(), []);
+    let turned = |n: usize| format!("\x1b[H{}{}{}", ".".repeat(30), if n % 2 == 0 { '.' } else { ':' }, ".".repeat(20));
+    assert_eq!(watched.draws(seconds(120), FRAME, turned).state(), State::Stalled);
+}
+
+#[test]
 fn a_frame_drawn_in_pieces_is_no_change() {
     let mut watched = Watched::new();
     for n in 0..1200_u64 {
