@@ -18,7 +18,8 @@ impl Tone {
     pub(super) fn of(text: &str, masked: &str, lower: &mut String) -> Self {
         to_lowercase(text, lower);
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        let complains = has(&COMPLAINTS) && !none_of_it(lower) && !only_counts(lower, masked) && !is_passed(text);
+        let complains = (has(&COMPLAINTS) && !none_of_it(lower) && !only_counts(lower, masked) || crashed(lower))
+            && !is_passed(text);
         Self { complains, retries: has(&RETRIES), share: shows_share(text) }
     }
 }
@@ -48,9 +49,34 @@ fn only_counts(lower: &str, masked: &str) -> bool {
     complaints.all(|(at, word)| {
         let (before, rest) = (&lower[..at], &lower[at + word.len()..]);
         let said = Said::of(rest);
-        said.is_some_and(|said| is_measured(before, word, &said) || beside && said.is_count_or_measure())
+        is_empty(rest)
+            || said.is_some_and(|said| is_measured(before, word, &said) || beside && said.is_count_or_measure())
             || beside && before.ends_with(' ') && ends_in_count(before, rest)
     })
+}
+
+/// Whether what is said of a name that `rest` is the end of is that there is none: `s": []`, `=null`, `ed: none`.
+fn is_empty(rest: &str) -> bool {
+    let after = rest.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    let named = after.strip_prefix(['"', '\'']).unwrap_or(after).trim_start();
+    let Some(sign) = named.chars().next().filter(|sign| matches!(sign, ':' | '=')) else { return false };
+    let value = named[1..].trim_start();
+    let Some(rest) = NOTHING.iter().find_map(|nothing| value.strip_prefix(nothing)) else { return false };
+    // It may be the beginning of a sentence.
+    rest.is_empty()
+        || rest.starts_with([',', ';', '}', ']', ')', '"', '\'', '|'])
+        || sign == '=' && rest.starts_with(' ')
+}
+
+/// Whether the line says that a program has ended as none should.
+fn crashed(lower: &str) -> bool {
+    let exits = |word: &str| {
+        lower.match_indices(word).any(|(at, _)| {
+            let code = lower[at + word.len()..].trim_start_matches([' ', ':', '=', '[', '(']);
+            code.starts_with(|c: char| matches!(c, '1'..='9'))
+        })
+    };
+    CRASHES.iter().any(|word| lower.contains(word)) || EXITS.iter().any(|word| exits(word))
 }
 
 /// Whether the number is how large an error is, or how many of all fail. How long a timeout was, or how full a disk is, is
@@ -126,8 +152,44 @@ const COMPLAINTS: [&str; 34] = [
 ];
 
 /// A count of zero is the opposite of a complaint.
-const NONE_OF_IT: [&str; 10] =
-    ["0 error", "no error", "errors: 0", "errors=0", "0 fail", "no fail", "failed: 0", "failed=0", "0 warn", "no warn"];
+const NONE_OF_IT: [&str; 18] = [
+    "0 error",
+    "no error",
+    "errors: 0",
+    "errors=0",
+    "errors none",
+    "0 fail",
+    "no fail",
+    "failed: 0",
+    "failed=0",
+    "0 warn",
+    "no warn",
+    "zero error",
+    "zero fail",
+    "zero warn",
+    "without error",
+    "without fail",
+    "without warn",
+    "error-free",
+];
+
+/// What stands for nothing as the value of a name.
+const NOTHING: [&str; 11] = ["null", "none", "nil", "<nil>", "false", "\"\"", "''", "[]", "{}", "()", "0"];
+
+/// How a program ends that has not come to its end.
+const CRASHES: [&str; 8] = [
+    "segmentation fault",
+    "core dumped",
+    "out of memory",
+    "terminated by signal",
+    "killed by signal",
+    "exited on signal",
+    "bus error",
+    " died",
+];
+
+/// What stands before the status of one that failed, unless that is 0.
+const EXITS: [&str; 5] = ["exit status", "exit code", "exited with code", "exited with status", "exited (code"];
 
 /// Words by which a line says that the same is tried once more.
 const RETRIES: [&str; 5] = ["retry", "reconnect", "attempt", "try again", "trying again"];
@@ -205,6 +267,18 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_ends_well_does_not_complain() {
+        for well in [
+            "exited with code 0",
+            "exit status 0",
+            "exited: web (exit status 0; expected)",
+            "GET / responded with status 200",
+        ] {
+            assert!(!complains(well), "{well}");
+        }
+    }
+
+    #[test]
     fn complaints_that_are_counted_among_other_things_are_no_complaint() {
         for counted in [
             "INFO processed 13200 records, 3 errors",
@@ -265,6 +339,16 @@ mod tests {
             "Records: 1200  Duplicates: 2  Warnings: 3",
             "indexed 1.2M documents, 4 failed",
             "vacuumed 12 tables, 3 lock timeouts",
+            // Of what there is none.
+            r#"{"row":12,"error":null}"#,
+            r#"{"row":12,"errors":[]}"#,
+            r#"{"row":12,"is_error":false,"failed":0}"#,
+            r#"{"row": 12, "error": ""}"#,
+            "level=info row=12 error=<nil>",
+            "row 12, failed: none",
+            "row 12 without errors",
+            "row 12, zero failures",
+            "row 12 errors none",
         ] {
             assert!(!complains(counted), "{counted}");
         }
@@ -318,6 +402,21 @@ mod tests {
             "ERROR:  duplicate key value violates unique constraint \"a_pkey\" (12, 34)",
             "FATAL:  connection to 10.0.0.7:5432 refused, 12 left",
             "HTTPConnectionPool(host='x', port=80): Read timed out. (read timeout=30.0)",
+            r#"{"row":12,"error":"null pointer"}"#,
+            r#"{"error":null,"status":"connection refused"}"#,
+            "error: none of the files can be read",
+            "error=0x80070005",
+            // Programs that end as none should.
+            "./run.sh: line 3: 1000 Segmentation fault (core dumped) ./prog",
+            "Out of memory",
+            "process exited with code 1",
+            "App [web:0] exited with code [1] via signal [SIGINT]",
+            "2026-11-20 01:02:03,004 INFO exited: web (exit status 1; not expected)",
+            "worker process 1001 exited on signal 11",
+            "make: *** terminated by signal 9",
+            "the server died, starting anew",
+            "Task 12 failed with exit code 1",
+            "worker 1001 exited (code 1)",
         ] {
             assert!(complains(complaint), "{complaint}");
         }

@@ -114,10 +114,11 @@ fn question(view: View<'_>) -> Option<Wait> {
     None
 }
 
-/// `line` with the wide signs of Chinese and Japanese as the narrow ones they stand for.
+/// `line` with the signs of other scripts as those of ours they stand for: the wide ones of Chinese and Japanese, the question
+/// marks of Arabic and Greek.
 fn narrow(line: &str) -> String {
     let sign = |c: char| match c {
-        '？' => '?',
+        '？' | '؟' | '\u{37e}' => '?',
         '：' => ':',
         '（' => '(',
         '）' => ')',
