@@ -11,8 +11,8 @@ use crate::exit::Reason;
 use crate::signal::Signal;
 use crate::watch::{Event, Moment};
 
-/// More than any pipe or terminal of the kernel holds. Whatever the command wrote before it ended is within this;
-/// what comes after is from those it left behind.
+/// More than any terminal or socket of the kernel holds. Whatever the command wrote before it ended is within this, or within
+/// what its pipe holds; what comes after is from those it left behind.
 const MOST_LEFT: u64 = 2 * 1024 * 1024;
 
 /// How long killed processes may take to disappear before they are reported as staying.
@@ -117,7 +117,7 @@ impl Session {
             let _ = typeahead::is_ready(slave);
         }
         for index in 0..self.flow.sources.len() {
-            let mut left = MOST_LEFT;
+            let mut left = MOST_LEFT.max(self.flow.sources[index].capacity());
             while left > 0 {
                 self.make_room(index);
                 let before = self.teller.records.tally.output;

@@ -64,6 +64,12 @@ impl Source {
         }
     }
 
+    /// How much it holds, if that is known: a command may have enlarged its pipe.
+    pub fn capacity(&self) -> u64 {
+        let Kind::Pipe(fd) = &self.kind else { return 0 };
+        pipe_capacity(fd.as_fd())
+    }
+
     /// The terminal of its own, if it is one.
     pub fn side(&self) -> Option<&Pty> {
         match &self.kind {
@@ -86,6 +92,18 @@ impl Source {
     pub fn close(&mut self) {
         self.kind = Kind::Closed;
     }
+}
+
+#[cfg(target_os = "linux")]
+fn pipe_capacity(pipe: BorrowedFd<'_>) -> u64 {
+    use nix::fcntl::{FcntlArg, fcntl};
+
+    fcntl(pipe, FcntlArg::F_GETPIPE_SZ).ok().and_then(|size| u64::try_from(size).ok()).unwrap_or(0)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pipe_capacity(_: BorrowedFd<'_>) -> u64 {
+    0
 }
 
 /// What one turn of reading found.

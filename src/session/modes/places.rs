@@ -11,7 +11,9 @@ use crate::scan;
 pub fn is_odd(byte: u8, next: u8, third: u8) -> bool {
     let calm = (next == b'[') & scan::is_public(third);
     let end = (byte == b' ') & (next == b'q') | (byte == b'!') & (next == b'p');
-    let numbers = (byte & 0xf0 == 0x30) | (byte == b'[');
+    // Control characters, and whatever is no part of a sequence, do not end it.
+    let within = (byte < b' ') & (byte != 0x1b) | (byte >= 0x7f);
+    let numbers = (byte & 0xf0 == 0x30) | (byte == b'[') | within;
     let end = end | numbers & ((next == b'r') | (next == b'h') | (next == b'l'));
     (byte == 0x1b) & !calm | end | (byte == 0x0e) | (byte == 0x0f)
 }

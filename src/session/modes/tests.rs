@@ -56,6 +56,17 @@ fn attributes_that_are_reset_later_make_no_difference_and_others_do() {
 }
 
 #[test]
+fn a_control_character_within_a_sequence_does_not_hide_it() {
+    for odd in ["\r", "\0", "\x07", "\x7f", "é"] {
+        for end in ["", "x\x1b[0m"] {
+            assert_eq!(left_by(&format!("\x1b[4{odd}h{end}")), "\x1b[4l", "{odd:?} {end:?}");
+            assert_eq!(left_by(&format!("\x1b[2;5{odd}r{end}")), left_by("\x1b[2;5r"), "{odd:?} {end:?}");
+            assert_eq!(left_by(&format!("\x1b[4h\x1b[4{odd}l{end}")), "", "{odd:?} {end:?}");
+        }
+    }
+}
+
+#[test]
 fn what_is_skipped_makes_no_difference() {
     // The first eight are those that are skipped most of the time.
     let pieces: Vec<&str> = "\
