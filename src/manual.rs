@@ -226,7 +226,10 @@ fn ladders() -> String {
 fn signals() -> String {
     let about = "A signal sent to idlewatch reaches the command. TERM, INT, HUP, QUIT and TSTP reach its whole process group, \
                  as with timeout(1), because they are mostly sent to a group, of which only idlewatch is left to receive \
-                 them. Keys such as Ctrl-C act in the command's own terminal.";
+                 them. One that was ignored when idlewatch was started, as HUP is by nohup and INT in the background of a \
+                 script, has no effect on idlewatch, but still reaches the command when a process sends it. Keys such as \
+                 Ctrl-C act in the command's own terminal. KILL cannot be passed on, but the command is killed too. STOP \
+                 stops idlewatch alone, and SEGV, BUS, FPE and ILL end it.";
     format!(".SH SIGNALS\n{}\n", escape(about))
 }
 

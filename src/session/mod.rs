@@ -302,6 +302,9 @@ impl Session {
                 for (signal, origin) in self.signals.arrived() {
                     self.signalled(signal, origin);
                 }
+                for signal in self.signals.take_for_command() {
+                    self.command.order(Order::SignalGroup(signal));
+                }
             }
             Watched::HeldBack => {
                 if let Some(held) = self.kept.held_back() {

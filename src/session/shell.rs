@@ -165,9 +165,10 @@ fn spawn(text: &str, variables: &[(&str, String)]) -> io::Result<Child> {
     // step lives on.
     let keep_from_it = || {
         inherited::close_later();
+        inherited::restore_signals();
         Ok(())
     };
-    // SAFETY: between fork and exec there is one system call.
+    // SAFETY: between fork and exec there are only calls that may be made there.
     unsafe { shell.pre_exec(keep_from_it) };
     shell.spawn()
 }

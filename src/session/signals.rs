@@ -32,6 +32,10 @@ static MISSED: AtomicU64 = AtomicU64::new(0);
 /// Somebody has continued us, and nobody has asked since.
 static CONTINUED: AtomicBool = AtomicBool::new(false);
 
+/// What somebody sends on purpose. A shell ignores some of them in what it starts in the background of a script.
+const FOR_COMMAND: [i32; 7] =
+    [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGUSR1, libc::SIGUSR2, libc::SIGALRM];
+
 /// What [`note`] writes of one signal: its number, its code, and the process that sent it where one did.
 const SIZE: usize = 12;
 
@@ -41,6 +45,8 @@ const SIZE: usize = 12;
 /// each of sixty signals, which was most of what a short run cost.
 pub struct Signals {
     read: PipeReader,
+    /// What has arrived for the command alone.
+    for_command: Vec<Signal>,
 }
 
 /// Both ends of the pipe that signals are noted in.
@@ -56,7 +62,8 @@ impl Signals {
         Ok(sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::all()), None)?)
     }
 
-    /// Catches whatever a process can be sent, except what was ignored when we were started: it stays ignored.
+    /// Catches whatever a process can be sent, except what was ignored when we were started: it stays ignored, but for
+    /// what somebody may send to the command by our id.
     ///
     /// Not caught: KILL and STOP cannot be; SEGV, BUS, ILL and FPE mean that we ourselves are broken, or are meant to
     /// end us at once.
@@ -67,14 +74,15 @@ impl Signals {
         }
         // Closed on drop, where a handler can be sure not to be using it.
         NOTES.store(pipe.1.into_raw_fd(), Ordering::SeqCst);
-        let signals = Self { read: pipe.0 };
+        let signals = Self { read: pipe.0, for_command: Vec::new() };
         let caught = (1..=libc::SIGSYS).chain(real_time()).filter(|number| {
             let never = [libc::SIGKILL, libc::SIGSTOP];
             let broken = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
             !never.contains(number)
                 && !broken.contains(number)
-                && Signal::from_number(*number)
-                    .is_some_and(|signal| signal == Signal::CHLD || !inherited::was_ignored(signal))
+                && Signal::from_number(*number).is_some_and(|signal| {
+                    signal == Signal::CHLD || !inherited::was_ignored(signal) || FOR_COMMAND.contains(number)
+                })
         });
         caught.for_each(handle);
         sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;
@@ -131,7 +139,7 @@ impl Signals {
         CONTINUED.load(Ordering::Relaxed) && CONTINUED.swap(false, Ordering::SeqCst)
     }
 
-    /// The signals that have arrived since the last call.
+    /// The signals that have arrived since the last call, but for those that were ignored when we were started.
     pub fn arrived(&mut self) -> Vec<(Signal, Origin)> {
         let own = i32::try_from(std::process::id()).unwrap_or(0);
         let mut found = Vec::new();
@@ -156,7 +164,21 @@ impl Signals {
             let kernels = [Signal::CHLD, Signal::WINCH].contains(&signal);
             Some((signal, if kernels { Origin::Kernel } else { Origin::Process }))
         }));
+        found.retain(|(signal, origin)| {
+            let ignored = *signal != Signal::CHLD && inherited::was_ignored(*signal);
+            if ignored && *origin == Origin::Process {
+                self.for_command.push(*signal);
+            }
+            !ignored
+        });
         found
+    }
+
+    /// Those of the ignored ones that a process has sent since the last call. To us they mean nothing; but a command may have
+    /// its own use for them, as a server has that a script or `nohup` has started and that is told by one to read its
+    /// settings again. Where it has none, they are ignored as they are here.
+    pub fn take_for_command(&mut self) -> Vec<Signal> {
+        std::mem::take(&mut self.for_command)
     }
 }
 
@@ -197,7 +219,7 @@ pub fn was_sent(_: Signal) -> bool {
     false
 }
 
-/// In a new process: nothing is caught any more.
+/// In a new process: nothing is caught any more, and what was ignored when we were started is so again.
 pub fn let_go() {
     if NOTES.load(Ordering::SeqCst) == NEVER {
         return;
@@ -208,8 +230,9 @@ pub fn let_go() {
         // SAFETY: as above; a number that the system does not have is refused.
         let known = unsafe { libc::sigaction(number, std::ptr::null(), &raw mut action) } == 0;
         if known && action.sa_sigaction == note as *const () as libc::sighandler_t {
-            // SAFETY: the default action runs no code of ours.
-            unsafe { libc::signal(number, libc::SIG_DFL) };
+            let ignored = Signal::from_number(number).is_some_and(inherited::was_ignored);
+            // SAFETY: neither runs any code of ours.
+            unsafe { libc::signal(number, if ignored { libc::SIG_IGN } else { libc::SIG_DFL }) };
         }
     }
 }

@@ -115,6 +115,33 @@ fn under_nohup_a_hangup_stays_ignored() {
 }
 
 #[test]
+fn what_was_ignored_reaches_a_command_that_has_a_use_for_it() {
+    if !has("python3") {
+        return;
+    }
+    let server = "import signal, sys\nnames = sys.argv[1:]\n\
+                  def hear(number, frame):\n print('heard', signal.Signals(number).name, flush=True)\n\
+                  for name in names: signal.signal(getattr(signal, name), hear)\n\
+                  print('begun', flush=True)\nfor _ in names: signal.pause()";
+    for (ignores, name, number) in [
+        ("trap '' INT QUIT HUP", "SIGINT", libc::SIGINT),
+        ("trap '' INT QUIT HUP", "SIGQUIT", libc::SIGQUIT),
+        ("trap '' INT QUIT HUP", "SIGHUP", libc::SIGHUP),
+        ("trap '' USR1", "SIGUSR1", libc::SIGUSR1),
+    ] {
+        let script = format!("{ignores}; exec \"$IW\" -- python3 -c \"$1\" {name}");
+        let mut run = Run::bare(&["sh", "-c", &script, "sh", server]).in_pipes();
+        run.wait_for("begun").signal(number).wait_for(&format!("heard {name}"));
+        assert!(run.finish().1.success(), "{name}");
+    }
+    // One that has no use for it goes on, and so does its end.
+    let script = "trap '' INT HUP; exec \"$IW\" -- sh -c 'echo begun; read x; echo got $x'";
+    let mut run = Run::bare(&["sh", "-c", script]).in_pipes();
+    run.wait_for("begun").signal(libc::SIGINT).signal(libc::SIGHUP).enter("hello\n").wait_for("got hello");
+    assert!(run.finish().1.success());
+}
+
+#[test]
 fn the_process_group_and_session_look_as_they_do_without() {
     // Whether it leads its group and its session, and whether it is in the foreground of its terminal.
     let show = r#"perl -e '

@@ -297,7 +297,8 @@ fn a_row_of_dots_that_is_longer_than_the_screen_is_work() {
     let mut watched = Watched::new();
     watched.resizes(20, 3).draws(seconds(300), seconds(5), |n| ".F..".repeat(3 + n % 2));
     assert_eq!(watched.states(), []);
-    let turned = |n: usize| format!("\x1b[H{}{}{}", ".".repeat(30), if n.is_multiple_of(2) { '.' } else { ':' }, ".".repeat(20));
+    let turned =
+        |n: usize| format!("\x1b[H{}{}{}", ".".repeat(30), if n.is_multiple_of(2) { '.' } else { ':' }, ".".repeat(20));
     assert_eq!(watched.draws(seconds(120), FRAME, turned).state(), State::Stalled);
 }
 
