@@ -3,8 +3,8 @@
 //! **The rule.** A program at work leaves something behind; a program that only passes the time replaces what it drew.
 //! So a look at the screen counts as progress when a line shows text that was never there before, once everything that
 //! time alone changes is masked ([`mask`](super::mask)). In a *status line*, one that keeps turning or timing, and in
-//! what hangs below it, new wording is decoration (a verb, a tip; a tip anywhere) and only its counters and a mark that
-//! it is done count; unless the wording of the line keeps changing, every few seconds, as the name of the file being
+//! what hangs below it, new wording is decoration (a verb, a tip; a tip anywhere) and only its counters, a bar that is
+//! filled further and a mark that it is done count; unless the wording of the line keeps changing, every few seconds, as the name of the file being
 //! worked on does. Text seen before is old news wherever it appears until a line is completed: the next bar or row of
 //! dots begins where the last one did. A spinner replaces its glyph, so glyphs that are added one by one count too. A
 //! line that is being redrawn is not a new line, and the number of a retry is not progress.
@@ -21,7 +21,7 @@ use super::scramble::Scramble;
 use super::screen::Line;
 use super::seen::Seen;
 use super::wording::{
-    are_among, bare_signs, counts_on, does_the_same_to_another, names_another, without_attempt, words,
+    are_among, bare_signs, counts_on, does_the_same_to_another, fills_further, names_another, without_attempt, words,
 };
 use super::{Counting, Moment, Size};
 
@@ -331,7 +331,8 @@ impl Activity {
         let next_of_kind =
             status_words == StatusWords::Unknown && does_the_same_to_another(&before.masked, &next.masked);
         let named = !is_tip(&next.raw) && (next_of_kind || names_another(&before.masked, &next.masked));
-        if finished || named || !self.is_status(now, row) {
+        let filled = fills_further(&before.masked, &next.masked);
+        if finished || named || filled || !self.is_status(now, row) {
             self.stages = 0;
             return true;
         }

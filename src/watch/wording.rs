@@ -39,6 +39,20 @@ fn is_of_bar(c: char) -> bool {
     matches!(c, ' ' | '=' | '-' | '#' | '>' | '<' | '_' | '|' | '[' | ']' | '*' | '+' | '~' | '\u{2500}'..='\u{25ff}')
 }
 
+/// Whether `text` says what `before` did and has a bar that is filled further: where the two differ, its last sign goes on.
+/// Beside a number it is the number that says how far the work is.
+pub(super) fn fills_further(before: &str, text: &str) -> bool {
+    let (mut others, mut last) = (before.chars(), None);
+    for sign in text.chars() {
+        if others.next() != Some(sign) {
+            let goes_on = last == Some(sign) && is_of_bar(sign) && sign != ' ';
+            return goes_on && !text.contains(|c: char| c.is_ascii_digit()) && words(before).eq(words(text));
+        }
+        last = Some(sign);
+    }
+    false
+}
+
 /// Whether `text` names something that `before` did not: a file, a package, a test. Whoever hangs finds other verbs and
 /// tips, but goes on to no other thing.
 pub(super) fn names_another(before: &str, text: &str) -> bool {
@@ -81,6 +95,32 @@ pub(super) fn without_attempt(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_that_is_filled_further_is_told_from_signs_that_move() {
+        for (before, text) in [
+            ("[### ] ~", "[#### ] ~"),
+            ("━━━╸── ~", "━━━━── ~"),
+            ("[=> ] ~", "[==> ] ~"),
+            ("█████░░░ ~ left", "██████░░ ~ left"),
+            ("working [##--]", "working [###-]"),
+        ] {
+            assert!(fills_further(before, text), "{before:?} to {text:?}");
+            assert!(!fills_further(text, before), "{text:?} to {before:?}");
+        }
+        for (before, text) in [
+            ("[ = ] ~", "[= ] ~"),
+            ("[=] ~", "[ =] ~"),
+            ("[### ] loading", "[#### ] linking"),
+            ("[### ] 3", "[#### ] 4"),
+            ("[### ] 3", "[#### ] 3"),
+            ("aa", "aaa"),
+            ("", "#"),
+            ("###", "###"),
+        ] {
+            assert!(!fills_further(before, text), "{before:?} to {text:?}");
+        }
+    }
 
     #[test]
     fn a_name_is_told_from_a_verb() {

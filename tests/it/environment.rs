@@ -131,7 +131,7 @@ fn what_was_ignored_reaches_a_command_that_has_a_use_for_it() {
     ] {
         let script = format!("{ignores}; exec \"$IW\" -- python3 -c \"$1\" {name}");
         let mut run = Run::bare(&["sh", "-c", &script, "sh", server]).in_pipes();
-        run.wait_for("begun").signal(number).wait_for(&format!("heard {name}"));
+        run.wait_for("begun").signal(number).wait_for(format!("heard {name}"));
         assert!(run.finish().1.success(), "{name}");
     }
     // One that has no use for it goes on, and so does its end.

@@ -119,6 +119,22 @@ fn a_profile_says_whether_the_words_beside_a_spinner_pass_the_time_or_name_the_w
 }
 
 #[test]
+fn a_bar_that_fills_beside_a_time_is_work_and_one_that_runs_to_and_fro_is_not() {
+    let bar = |full: &str, empty: &str, n: usize| format!("{}{}", full.repeat(n), empty.repeat(40 - n));
+    for (full, empty) in [("#", " "), ("=", "-"), ("█", "░"), ("━", "─"), ("▰", "▱")] {
+        let mut watched = Watched::new();
+        watched.draws(seconds(1000), seconds(1), |n| {
+            format!("\r{} [{}] {n}s\x1b[K", spin(n), bar(full, empty, 5 + n / 30))
+        });
+        assert_eq!(watched.states(), [], "{full}");
+        let mut watched = Watched::new();
+        let to_and_fro = |n: usize| 5 + (n % 40).min(40 - n % 40);
+        watched.draws(seconds(120), seconds(1), |n| format!("\r[{}] {n}s\x1b[K", bar(full, empty, to_and_fro(n))));
+        assert_eq!(watched.state(), State::Stalled, "{full}");
+    }
+}
+
+#[test]
 fn a_bar_that_fills_with_its_percentage_is_work_however_slowly() {
     let bar = |filled: usize| format!("{}{}", "━".repeat(filled), " ".repeat(20 - filled));
     let frame = |n: usize| format!("\r{} {} {:2}% {}s\x1b[K", spin(n), bar(n / 500), n / 500, n / 10);

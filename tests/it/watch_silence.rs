@@ -99,7 +99,8 @@ fn a_read_that_ends_unseen_is_noticed() {
 
 #[test]
 fn a_read_of_what_the_terminal_answers_is_soon_seen_to_be_none() {
-    let bar = |n: usize| format!("\x1b[6n\x1b[24;1H\rTicks 30% | 30/100 [00:{:02}<00:50, 1.39 ticks/s]", n / 2);
+    let time = |n: usize| format!("{:02}:{:02}", n / 120, n / 2 % 60);
+    let bar = |n: usize| format!("\x1b[6n\x1b[24;1H\rTicks 30% | 30/100 [{}<00:50, 1.39 ticks/s]", time(n));
     for (later, state) in [(Known::No, State::Stalled), (Known::Yes, State::Waiting)] {
         let mut watched = Watched::new();
         watched.observes(&Observation::Attended(true));
