@@ -7,7 +7,7 @@ use memchr::{memchr, memrchr};
 use super::Moment;
 
 /// Longer lines are known by their beginning.
-const LONGEST: usize = 512;
+const LONGEST: usize = 2048;
 /// In a flood only so much of each window is examined, in letters, and each line counts for so many at least: a loop shows
 /// in a sample as well.
 const WINDOW: Duration = Duration::from_millis(100);
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn where_something_is_looked_for_no_line_of_a_flood_is_left_out() {
         let (mut lines, mut sampled, mut others) = (Lines::new(), 0, 0);
-        let flood = format!("{}\r\n", "a long line ".repeat(100)).repeat(100);
+        let flood = format!("{}\r\n", "a long line ".repeat(300)).repeat(100);
         lines.text(Moment::START, &flood, true, &mut |_, is_sampled| {
             *if is_sampled { &mut sampled } else { &mut others } += 1;
         });
