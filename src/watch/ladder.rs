@@ -361,6 +361,12 @@ impl Ladder {
         }
     }
 
+    /// Whether something may begin to be typed now: somebody has looked what it would be typed into.
+    pub(super) fn may_type(&self, now: Moment) -> bool {
+        let looked = |episode: &Episode| episode.looked == Some(episode.step) && now >= episode.due;
+        self.asked.is_some() || self.episode.as_ref().is_some_and(looked)
+    }
+
     /// Whether something is being typed.
     pub(super) const fn is_nudging(&self) -> bool {
         self.nudge.is_some()

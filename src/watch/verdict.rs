@@ -198,8 +198,13 @@ impl Facts<'_> {
         let timeout = policy.timeout.map(|limit| policy.due(limit));
         let nearly = policy.timeout.map(|limit| policy.due(policy.warning(limit)));
         let waits = self.reading.waits_from(self.sight, self.look, policy);
-        let read = Some(clocks.progress + ASKED);
+        let read = Some(clocks.progress + self.worth_reading());
         [silent, quiet, timeout, nearly, waits, read, self.after_waiting()].into_iter().flatten()
+    }
+
+    /// The silence after which the screen is read: before anything is made of it, however short a silence is allowed.
+    pub(super) fn worth_reading(self) -> Duration {
+        ASKED.min(self.limit().unwrap_or(Duration::MAX))
     }
 
     /// Why the state is `state`, in words.

@@ -146,12 +146,7 @@ impl Watcher {
                     self.warned_of_timeout = self.policy.spent(now) >= self.policy.warning(longer);
                 }
             }
-            // It has to be known what is on the screen now, however short it has been there.
-            Order::Nudge(_) => {
-                self.sight.shown();
-                self.reading = Reading::read(&self.sight, &self.policy);
-            }
-            Order::Stop | Order::Abort | Order::Complete => {}
+            Order::Nudge(_) | Order::Stop | Order::Abort | Order::Complete => {}
         }
         self.orders.push(order.clone());
     }
@@ -293,7 +288,7 @@ impl Watcher {
         if let Some(length) = self.gap.take() {
             actions.push(Action::Report(Event::Gap { length }));
         }
-        if self.sight.clocks.silence(now) >= Duration::from_secs(2) {
+        if self.sight.clocks.silence(now) >= self.facts().worth_reading() {
             self.read_screen();
         }
         self.report_loops(now, actions);
@@ -307,13 +302,17 @@ impl Watcher {
     /// Reads what the screen says about waiting, if its wording has changed.
     fn read_screen(&mut self) {
         if self.sight.take_reworded() {
-            let turned = self.reading.turn.is_some();
-            self.reading = Reading::read(&self.sight, &self.policy);
-            if let (true, None, Some(draft)) = (turned, &self.reading.turn, &mut self.sight.draft) {
-                // Typed ahead while it worked; now that is what it waits for.
-                draft.at_prompt = true;
-                self.sight.keep_draft(self.now);
-            }
+            self.read_anew();
+        }
+    }
+
+    fn read_anew(&mut self) {
+        let turned = self.reading.turn.is_some();
+        self.reading = Reading::read(&self.sight, &self.policy);
+        if let (true, None, Some(draft)) = (turned, &self.reading.turn, &mut self.sight.draft) {
+            // Typed ahead while it worked; now that is what it waits for.
+            draft.at_prompt = true;
+            self.sight.keep_draft(self.now);
         }
     }
 
@@ -340,6 +339,11 @@ impl Watcher {
         if self.ladder.is_nudging() {
             // What was typed is looked for on the screen as it is now.
             self.sight.shown();
+        }
+        if self.ladder.may_type(now) {
+            // What would be typed into is what is on the screen now, however short it has been there.
+            self.sight.shown();
+            self.read_anew();
         }
         let (mut ladder, mut due) = (self.ladder.clone(), Vec::new());
         let clocks = &self.sight.clocks;

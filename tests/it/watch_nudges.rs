@@ -1,6 +1,8 @@
 //! What is typed into a silent command, and when nothing is, in made-up time.
 
-use idlewatch::watch::{Event, Known, Look, Observation, Order, parse_ladder};
+use std::time::Duration;
+
+use idlewatch::watch::{Event, Known, Look, Observation, Order, State, parse_ladder};
 
 use crate::watch_policy::{first_signal, nudging};
 use crate::watched::{Watched, seconds};
@@ -197,6 +199,44 @@ fn nothing_is_typed_into_a_menu_a_question_or_a_password() {
     watched.finds(Look { line_mode: Known::Yes, echo: Known::No, ..Look::default() });
     watched.prints("working\r\n").passes(seconds(300));
     assert_eq!(watched.typed, []);
+}
+
+#[test]
+fn nothing_is_typed_there_either_where_hardly_any_silence_is_allowed() {
+    let menu = "Do you want to run rm -rf build?\r\n❯ 1. Yes\r\n  2. No\r\n";
+    for screen in [menu, "Password for bob:", "Enter passphrase for key: ", "Continue? [y/N] "] {
+        for idle in [300, 500, 1000, 1900].map(Duration::from_millis) {
+            let nudges = nudging(&["go on"], 2);
+            let mut watched = Watched::with(|policy| {
+                nudges(policy);
+                policy.idle = Some(idle);
+            });
+            watched.finds(Look { line_mode: Known::No, ..Look::default() });
+            watched.prints(screen).passes(seconds(30));
+            assert_eq!(watched.typed, [], "{screen} {idle:?}");
+            assert!(watched.states().iter().any(|(_, state)| *state == State::Waiting), "{:?}", watched.states());
+            assert!(watched.states().iter().all(|(_, state)| *state != State::Stalled), "{:?}", watched.states());
+        }
+    }
+}
+
+#[test]
+fn nothing_is_typed_into_a_menu_that_has_just_been_drawn() {
+    let menu = "Do you want to run rm -rf build?\r\n❯ 1. Yes\r\n  2. No\r\n";
+    for (idle, screen) in [(None, menu), (Some(seconds(60)), menu), (None, "working\r\n")] {
+        let mut watched = Watched::with(|policy| {
+            policy.idle = idle;
+            policy.timeout = Some(seconds(90));
+            policy.ladders.timeout = parse_ladder("nudge:go on").unwrap();
+            policy.nudges.most = 1;
+        });
+        watched.finds(Look { line_mode: Known::No, ..Look::default() });
+        watched.prints("working\r\n").passes(seconds(50)).prints("still working\r\n").passes(seconds(39));
+        watched.passes(Duration::from_millis(900)).prints(screen).passes(seconds(5));
+        assert_eq!(watched.typed.is_empty(), screen == menu, "{idle:?}: {:?}", watched.typed);
+        let refused = |event: &Event| matches!(event, Event::Nudged { failed: Some(why), .. } if why.contains("menu"));
+        assert_eq!(watched.events.iter().any(|(_, event)| refused(event)), screen == menu, "{:?}", watched.events);
+    }
 }
 
 #[test]
