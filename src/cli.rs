@@ -171,6 +171,8 @@ pub struct DetectArgs {
     pub loop_for: Limit,
 
     /// Also call it a loop when the same captured text is seen --loop times, whatever lies between (may be repeated)
+    ///
+    /// The captured text is that of all groups of the pattern, or the whole match if it has no groups.
     #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = regex)]
     pub loop_pattern: Vec<Pattern>,
 

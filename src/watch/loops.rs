@@ -244,18 +244,18 @@ impl Loops {
 
     /// What a pattern of the user's has found often enough.
     pub(super) fn captured(&mut self, now: Moment, text: &str, policy: &LoopPolicy) -> Option<Repetition> {
-        let capture = policy.patterns.iter().find_map(|pattern| pattern.find(text))?;
+        let capture = policy.patterns.iter().find_map(|pattern| pattern.captured(text))?;
         if self.captures.len() >= CAPTURES {
             self.captures.clear();
         }
-        let (count, first) = self.captures.entry(hash(capture)).or_insert((0, now));
+        let (count, first) = self.captures.entry(hash(&capture)).or_insert((0, now));
         *count += 1;
         if *count < policy.count {
             return None;
         }
         let others = u32::try_from(*count - 1).unwrap_or(u32::MAX).max(1);
         let period = now.since(*first) / others;
-        let what = Repetition { pattern: capture.to_owned(), varies: false, count: *count, period };
+        let what = Repetition { pattern: capture.into_owned(), varies: false, count: *count, period };
         let warn = *count == policy.count;
         let since = *first;
         self.run =
@@ -442,5 +442,18 @@ mod tests {
             .collect();
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].in_words(), "'make 0' seen 5 times, every 0ms");
+    }
+
+    #[test]
+    fn what_differs_in_any_group_is_no_repeat() {
+        let policy = LoopPolicy { patterns: vec![Pattern::trusted(r"(Read|Write)\((.*)\)")], ..LoopPolicy::default() };
+        let found = |file: fn(usize) -> String| {
+            let mut loops = Loops::default();
+            let lines = (0..16).map(|n| format!("Read({})", file(n)));
+            lines.filter_map(|line| loops.captured(Moment::START, &line, &policy)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(|n| format!("file{n}.c")), []);
+        let same = found(|_| "a.c".to_owned());
+        assert_eq!((same.len(), &*same[0].pattern), (1, "Read a.c"));
     }
 }

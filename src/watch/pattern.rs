@@ -1,5 +1,6 @@
 //! A regular expression that is compiled when it is first needed: start-up pays for none.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use regex::Regex;
@@ -48,6 +49,20 @@ impl Pattern {
         found.get(1).or_else(|| found.get(0)).map(|found| found.as_str())
     }
 
+    /// What is compared of what it finds in `text`: all its groups, a blank between them; without any, the whole match.
+    pub fn captured<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
+        let regex = self.regex()?;
+        // Looking for groups allocates, whether there are any or not.
+        let found = regex.find(text)?;
+        if regex.captures_len() == 1 {
+            return Some(found.as_str().into());
+        }
+        let groups = regex.captures(text)?;
+        let mut groups = groups.iter().skip(1).flatten().map(|group| group.as_str());
+        let first = groups.next().unwrap_or(found.as_str());
+        Some(groups.fold(first.into(), |joined, group| joined + " " + group))
+    }
+
     /// `text` without what matches.
     pub fn remove(&self, text: &str) -> String {
         self.regex().map_or_else(|| text.to_owned(), |regex| regex.replace_all(text, "").into_owned())
@@ -61,3 +76,22 @@ impl PartialEq for Pattern {
 }
 
 impl Eq for Pattern {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_groups_are_compared_and_without_any_the_whole_match() {
+        for (pattern, text, captured) in [
+            (r"(Read|Write)\((.*)\)", "* Read(a.c)", Some("Read a.c")),
+            (r"Read\((.*)\)", "* Read(a.c)", Some("a.c")),
+            (r"Read\(.*\)", "* Read(a.c) now", Some("Read(a.c)")),
+            (r"Read\((.*)\)|Write\((.*)\)", "* Write(a.c)", Some("a.c")),
+            (r"Read(!)?", "* Read(a.c)", Some("Read")),
+            (r"(Read|Write)\((.*)\)", "* List(a.c)", None),
+        ] {
+            assert_eq!(Pattern::trusted(pattern).captured(text).as_deref(), captured, "{pattern}");
+        }
+    }
+}
