@@ -4,7 +4,7 @@
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
@@ -45,8 +45,19 @@ pub struct Outlet {
     keeper: Option<File>,
     dropped: u64,
     said: bool,
-    /// What is in the file goes when the first line comes: until then it may turn out that nothing is started.
-    empties: bool,
+    /// What is to be done when the first line comes: until then it may turn out that nothing is started.
+    first: First,
+}
+
+/// What is done to what is in a file before anything is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum First {
+    /// Nothing.
+    Keep,
+    /// It goes.
+    Empty,
+    /// Its last line is ended: somebody was killed in the middle of it.
+    EndLine,
 }
 
 /// Whether another run holds it, also a moment later: one that was killed may still be leaving.
@@ -89,8 +100,12 @@ impl Outlet {
         if overwrites && is_taken(&file) {
             return Err(io::Error::other("another run is writing to it"));
         }
-        let empties = existing == Existing::Overwrite;
-        Ok(Self { empties, ..Self::new(Sink::own(file.into()), None) })
+        let first = match existing {
+            Existing::Overwrite => First::Empty,
+            Existing::Append if ends_within_line(&file, path) => First::EndLine,
+            Existing::Append => First::Keep,
+        };
+        Ok(Self { first, ..Self::new(Sink::own(file.into()), None) })
     }
 
     /// Writes to what somebody else has opened.
@@ -102,14 +117,16 @@ impl Outlet {
         if let Some(fd) = sink.fd() {
             follow(fd);
         }
-        Self { sink, keeper, dropped: 0, said: false, empties: false }
+        Self { sink, keeper, dropped: 0, said: false, first: First::Keep }
     }
 
     /// Takes a line, or drops it. Gives what went wrong, the first time something does.
     pub fn put(&mut self, line: &[u8]) -> Option<Trouble> {
-        if let (true, Some(fd)) = (std::mem::take(&mut self.empties), self.sink.fd()) {
+        match (std::mem::replace(&mut self.first, First::Keep), self.sink.fd()) {
             // A device has nothing to be emptied of.
-            let _ = nix::unistd::ftruncate(fd, 0);
+            (First::Empty, Some(fd)) => drop(nix::unistd::ftruncate(fd, 0)),
+            (First::EndLine, _) => return self.put(&[b"\n", line].concat()),
+            _ => {}
         }
         self.sink.flush();
         let trouble = if self.sink.has_room() {
@@ -184,6 +201,24 @@ fn standard_stream(about: &Metadata) -> Option<BorrowedFd<'static>> {
     STANDARD[1..].iter().copied().find(is_this).filter(|_| can_be)
 }
 
+/// Whether the last line of a file that was opened for writing only is not ended, as far as we may read it.
+fn ends_within_line(file: &File, path: &Path) -> bool {
+    let last = || {
+        let reader = OpenOptions::new().read(true).custom_flags(FLAGS).open(path).ok()?;
+        let about = same(file, &reader).filter(Metadata::is_file)?;
+        let mut last = [b'\n'];
+        reader.read_at(&mut last, about.len().checked_sub(1)?).ok()?;
+        Some(last)
+    };
+    file.metadata().is_ok_and(|about| about.is_file()) && last().is_some_and(|last| last != *b"\n")
+}
+
+/// What two open files are about, if that is the same.
+fn same(one: &File, other: &File) -> Option<Metadata> {
+    let (one, other) = (one.metadata().ok()?, other.metadata().ok()?);
+    ((one.dev(), one.ino()) == (other.dev(), other.ino())).then_some(other)
+}
+
 fn is_ready(fd: BorrowedFd<'_>, what: PollFlags) -> bool {
     let mut state = [PollFd::new(fd, what)];
     poll(&mut state, PollTimeout::ZERO).is_ok() && state[0].revents().is_some_and(|events| events.intersects(what))
@@ -196,12 +231,7 @@ const FLAGS: i32 = libc::O_NONBLOCK | libc::O_CLOEXEC | libc::O_NOCTTY;
 fn open_pipe(path: &Path) -> Option<(File, File)> {
     let keeper = OpenOptions::new().read(true).write(true).custom_flags(FLAGS).open(path).ok()?;
     let writer = OpenOptions::new().write(true).custom_flags(FLAGS).open(path).ok()?;
-    let same = |one: &File, other: &File| {
-        let (one, other) = (one.metadata().ok()?, other.metadata().ok()?);
-        let is_same = (one.dev(), one.ino()) == (other.dev(), other.ino());
-        (is_same && one.file_type().is_fifo()).then_some(())
-    };
-    same(&keeper, &writer)?;
+    same(&keeper, &writer).filter(|about| about.file_type().is_fifo())?;
     Some((writer, keeper))
 }
 
@@ -269,6 +299,21 @@ mod tests {
         Outlet::open(&path, Existing::Overwrite).unwrap().close();
         assert_eq!(std::fs::read(&path).unwrap(), b"x\nx\n", "nothing was written");
         assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_line_that_somebody_left_unfinished_is_ended_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for (before, after) in [("{\"v\":1", "{\"v\":1\nx\ny\n"), ("whole\n", "whole\nx\ny\n"), ("", "x\ny\n")] {
+            std::fs::write(&path, before).unwrap();
+            let mut outlet = Outlet::open(&path, Existing::Append).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), before, "nothing was written");
+            outlet.put(b"x\n");
+            outlet.put(b"y\n");
+            outlet.close();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), after);
+        }
     }
 
     #[test]

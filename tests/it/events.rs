@@ -237,6 +237,19 @@ fn events_that_go_where_the_output_goes_write_over_nothing() {
 }
 
 #[test]
+fn the_first_event_does_not_go_on_the_line_that_another_run_left_unfinished() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("events");
+    fs::write(&file, "{\"v\":1,\"type\":\"pro").unwrap();
+    assert!(Run::sh(&["--events", "events"], "true").folder(folder.path()).output().status.success());
+    let text = fs::read_to_string(&file).unwrap();
+    let (unfinished, ours) = text.split_once('\n').unwrap();
+    assert_eq!(unfinished, "{\"v\":1,\"type\":\"pro");
+    fs::write(&file, ours).unwrap();
+    assert_eq!(read(&file)[0]["type"], "start");
+}
+
+#[test]
 fn a_step_that_outlives_the_run_is_told_of() {
     let folder = tempfile::tempdir().unwrap();
     let options = ["--events", "events", "--idle", "300ms", "--no-guard", "--on-idle", "run:sleep 5,stop"];
