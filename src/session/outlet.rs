@@ -1,6 +1,7 @@
 //! Where a record goes: a file, a named pipe, a descriptor. It never holds up the relay; what nobody takes in time is
 //! dropped, counted, and said once.
 
+use std::collections::VecDeque;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::stat::fstat;
+use nix::unistd::{Whence, ftruncate, lseek};
 
 use super::printed::follow;
 use super::sink::Sink;
@@ -47,6 +49,9 @@ pub struct Outlet {
     said: bool,
     /// What is to be done when the first line comes: until then it may turn out that nothing is started.
     first: First,
+    /// Where the lines end that were taken, counted in what is written, from the last that is written whole on; none
+    /// where it is no file of ours that could be cut.
+    ends: Option<VecDeque<u64>>,
 }
 
 /// What is done to what is in a file before anything is added.
@@ -96,16 +101,17 @@ impl Outlet {
         }
         // Two that overwrite one file would leave nothing that can be read. The lock is gone with the open file; where
         // the file system knows none, nobody can tell.
-        let overwrites = existing == Existing::Overwrite && file.metadata().is_ok_and(|about| about.is_file());
-        if overwrites && is_taken(&file) {
+        let is_file = file.metadata().is_ok_and(|about| about.is_file());
+        if is_file && existing == Existing::Overwrite && is_taken(&file) {
             return Err(io::Error::other("another run is writing to it"));
         }
         let first = match existing {
             Existing::Overwrite => First::Empty,
-            Existing::Append if ends_within_line(&file, path) => First::EndLine,
+            Existing::Append if is_file && ends_within_line(&file, path) => First::EndLine,
             Existing::Append => First::Keep,
         };
-        Ok(Self { first, ..Self::new(Sink::own(file.into()), None) })
+        let ends = is_file.then(|| VecDeque::from([0]));
+        Ok(Self { first, ends, ..Self::new(Sink::own(file.into()), None) })
     }
 
     /// Writes to what somebody else has opened.
@@ -117,20 +123,24 @@ impl Outlet {
         if let Some(fd) = sink.fd() {
             follow(fd);
         }
-        Self { sink, keeper, dropped: 0, said: false, first: First::Keep }
+        Self { sink, keeper, dropped: 0, said: false, first: First::Keep, ends: None }
     }
 
     /// Takes a line, or drops it. Gives what went wrong, the first time something does.
     pub fn put(&mut self, line: &[u8]) -> Option<Trouble> {
         match (std::mem::replace(&mut self.first, First::Keep), self.sink.fd()) {
             // A device has nothing to be emptied of.
-            (First::Empty, Some(fd)) => drop(nix::unistd::ftruncate(fd, 0)),
+            (First::Empty, Some(fd)) => drop(ftruncate(fd, 0)),
             (First::EndLine, _) => return self.put(&[b"\n", line].concat()),
             _ => {}
         }
         self.sink.flush();
         let trouble = if self.sink.has_room() {
+            if let Some(ends) = &mut self.ends {
+                ends.push_back(ends.back().map_or(0, |end| end + line.len() as u64));
+            }
             self.sink.take(line);
+            self.keep_whole_lines();
             Trouble::Broken(self.sink.broken()?.into())
         } else {
             self.dropped += 1;
@@ -152,11 +162,35 @@ impl Outlet {
     /// Writes what waits.
     pub fn flush(&mut self) {
         self.sink.flush();
+        self.keep_whole_lines();
+    }
+
+    /// Cuts a file in which nothing more can be written back to the end of a line: half a line makes a recording
+    /// unreadable, and is of no use to anybody.
+    fn keep_whole_lines(&mut self) {
+        let Some(ends) = &mut self.ends else { return };
+        let written = self.sink.passed();
+        while ends.get(1).is_some_and(|end| *end <= written) {
+            ends.pop_front();
+        }
+        if self.sink.broken().is_none() {
+            return;
+        }
+        let half = written - ends.front().copied().unwrap_or(written);
+        self.ends = None;
+        let Some(fd) = self.sink.fd().filter(|_| half > 0) else { return };
+        // Whoever has added something behind it keeps that.
+        let (Ok(place), Ok(about)) = (lseek(fd, 0, Whence::SeekCur), fstat(fd)) else { return };
+        if let (true, Ok(half)) = (place == about.st_size, i64::try_from(half)) {
+            // It was worth a try: a file that can only be added to stays as it is.
+            let _ = ftruncate(fd, place - half);
+        }
     }
 
     /// Writes the rest, without waiting long for anybody. Gives what was lost.
     pub fn close(&mut self) -> Rest {
         self.sink.flush_within(LAST_WORDS);
+        self.keep_whole_lines();
         let unread = match self.keeper.take() {
             Some(keeper) if is_ready(keeper.as_fd(), PollFlags::POLLIN) => {
                 drop(keeper);
@@ -210,7 +244,7 @@ fn ends_within_line(file: &File, path: &Path) -> bool {
         reader.read_at(&mut last, about.len().checked_sub(1)?).ok()?;
         Some(last)
     };
-    file.metadata().is_ok_and(|about| about.is_file()) && last().is_some_and(|last| last != *b"\n")
+    last().is_some_and(|last| last != *b"\n")
 }
 
 /// What two open files are about, if that is the same.

@@ -30,6 +30,8 @@ pub struct Sink {
     /// How much of `waiting` is written.
     written: usize,
     broken: Option<Errno>,
+    /// How many bytes were written in all.
+    passed: u64,
     /// The reader took nothing for a while although something waits.
     paused: bool,
     /// Nothing more is to come: it is closed once everything is written.
@@ -96,6 +98,7 @@ impl Sink {
             waiting: Vec::new(),
             written: 0,
             broken: None,
+            passed: 0,
             paused: false,
             closing: false,
             returns: None,
@@ -131,6 +134,11 @@ impl Sink {
     /// What went wrong for good, if anything did. From then on everything is swallowed.
     pub fn broken(&self) -> Option<Errno> {
         self.broken
+    }
+
+    /// How many bytes were written in all.
+    pub fn passed(&self) -> u64 {
+        self.passed
     }
 
     /// What to poll; nothing once it is closed.
@@ -237,6 +245,7 @@ impl Sink {
             match self.write_once(&bytes[done..]) {
                 Ok(count) => {
                     done += count;
+                    self.passed += count as u64;
                     // It is full, and would only say so. What is shared is written in pieces, whether it is full or not.
                     if count < left && !matches!(self.how, How::Shared | How::Pipe) {
                         break;

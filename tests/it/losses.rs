@@ -61,7 +61,9 @@ fn a_disk_that_becomes_full_in_the_middle() {
         let said: Vec<&str> = all.lines().filter(|line| line.starts_with("idlewatch:")).collect();
         assert!(said.len() == 1 && said[0].contains(word), "{option}: {said:?}");
         assert_eq!(all.lines().count(), 2001);
-        assert!(fs::metadata(folder.path().join("record")).unwrap().len() > 0);
+        let kept = fs::read_to_string(folder.path().join("record")).unwrap();
+        assert!(kept.ends_with('\n'), "{option}: {kept}");
+        assert!(kept.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{option}: {kept}");
     }
 }
 
