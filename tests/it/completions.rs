@@ -163,6 +163,49 @@ fn fish_completes_options_values_and_the_command() {
 }
 
 #[test]
+fn zsh_completes_options_values_and_the_command() {
+    if !has("zsh") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let completions = concat!(env!("CARGO_MANIFEST_DIR"), "/completions");
+    // What is typed is shown as the key has left it.
+    let settings = format!(
+        "fpath=('{completions}' $fpath); autoload -Uz compinit; compinit -u -D; unset zle_bracketed_paste\n\
+         _mytool() {{ compadd alpha beta }}; compdef _mytool mytool; path=($PWD $path)\n\
+         complete-and-show() {{ zle complete-word; print -r -- \"<$BUFFER>\"; BUFFER=; zle reset-prompt }}\n\
+         zle -N complete-and-show; bindkey '^I' complete-and-show; PS1='ready: '\n"
+    );
+    std::fs::write(folder.path().join(".zshrc"), settings).unwrap();
+    let tool = folder.path().join("mytool");
+    std::fs::write(&tool, "").unwrap();
+    std::fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    // Without the configuration of the machine.
+    let zsh = Run::bare(&["zsh", "-d", "-i"]).folder(folder.path()).variable("ZDOTDIR", folder.path());
+    let mut zsh = zsh.in_terminal_of(200, 24);
+    for (typed, completed) in [
+        ("idlewatch --max-i", "idlewatch --max-idle="),
+        ("idlewatch --signal US", "idlewatch --signal USR"),
+        ("idlewatch repl", "idlewatch replay "),
+        ("idlewatch ctl ext", "idlewatch ctl extend "),
+        ("idlewatch myto", "idlewatch mytool "),
+        ("idlewatch -q -- myto", "idlewatch -q -- mytool "),
+        ("idlewatch -- myto", "idlewatch -- mytool "),
+        ("idlewatch mytool al", "idlewatch mytool alpha "),
+        ("idlewatch -i 5m -- mytool al", "idlewatch -i 5m -- mytool alpha "),
+        ("idlewatch -- mytool al", "idlewatch -- mytool alpha "),
+        ("idlewatch -- mytool x al", "idlewatch -- mytool x alpha "),
+    ] {
+        zsh.wait_for("ready: ").enter(typed).enter("\t").wait_for("<").wait_for(">");
+        let text = zsh.text();
+        let shown = &text[text.rfind('<').unwrap()..=text.rfind('>').unwrap()];
+        assert_eq!(shown, format!("<{completed}>"), "{typed}");
+    }
+    zsh.enter("exit\r");
+    zsh.finish();
+}
+
+#[test]
 fn zsh_reads_the_completions() {
     if !has("zsh") {
         return;

@@ -18,6 +18,13 @@ _idlewatch() {
         _idlewatch-replay "$@"
         return
     fi
+    # Where nothing stands before the -- our options would complete nothing behind it.
+    if (( CURRENT > 2 )) && [[ $words[2] == -- ]]; then
+        shift 2 words
+        (( CURRENT -= 2 ))
+        _cmdambivalent
+        return
+    fi
     local ret=1
     if (( CURRENT == 2 )) && [[ $PREFIX != -* ]]; then
         local -a verbs=(
