@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-/// Longer than anything runs, and short enough to be counted with.
-const LONGEST: Duration = Duration::from_hours(24 * 365 * 100);
+/// Longer than anything runs, and short enough to be counted with: a hundred years, with their leap days.
+const LONGEST: Duration = Duration::from_hours(24 * 36525);
 
 /// A length of time such as `90s`, `5m` or `1h 30m`; otherwise what is wrong with it.
 pub fn parse(text: &str) -> Result<Duration, String> {
@@ -36,7 +36,10 @@ mod tests {
     #[test]
     fn what_is_none_is_told_why() {
         assert_eq!(parse("1h 30m"), Ok(Duration::from_mins(90)));
-        for long in ["101years", "9999999999999999999s", "99999999999999999999s", "584542046090y"] {
+        for longest in ["100y", "100years", "36525d"] {
+            assert_eq!(parse(longest), Ok(LONGEST), "{longest}");
+        }
+        for long in ["100y 1s", "101years", "9999999999999999999s", "99999999999999999999s", "584542046090y"] {
             assert_eq!(parse(long).unwrap_err(), "longer than a hundred years", "{long}");
         }
         for none in ["", "-5", "soon"] {
