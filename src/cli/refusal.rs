@@ -80,23 +80,35 @@ fn words(error: &clap::Error) -> String {
     }
 }
 
-/// The first word that is not UTF-8 has to be the value of an option: the command's own words may be anything, and come
-/// last. The parser does not say which.
+/// The first word that is not UTF-8 has to be the value of an option, or one of those that `ctl` takes: the command's own
+/// words may be anything, and come last. The parser does not say which.
 fn not_utf8(words: impl Iterator<Item = OsString>) -> String {
-    let mut before = String::new();
-    for word in words {
-        let lossy = word.to_string_lossy();
-        if let Cow::Owned(_) = lossy {
-            let (option, value) = match (lossy.split_once('='), lossy.split_at_checked(2)) {
-                (Some((option, value)), _) if option.starts_with("--") => (option, value),
-                (_, Some((option, value))) if option.starts_with('-') => (option, value),
-                _ => (before.as_str(), &*lossy),
-            };
-            return format!("{option} '{}': not valid UTF-8; write it in UTF-8", visible(value));
-        }
-        before = lossy.into_owned();
-    }
-    "the value of an option is not valid UTF-8; write it in UTF-8".to_owned()
+    let words: Vec<OsString> = words.collect();
+    let words: Vec<Cow<'_, str>> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let Some(at) = words.iter().position(|word| matches!(word, Cow::Owned(_))) else {
+        return "the value of an option is not valid UTF-8; write it in UTF-8".to_owned();
+    };
+    let (before, word) = words[..at].split_last().map_or(("", &*words[at]), |(before, _)| (&**before, &*words[at]));
+    let taken = taken_by_ctl(&words, at);
+    let (name, value) = match (word.split_once('='), word.split_at_checked(2), &taken) {
+        (Some((option, value)), ..) if option.starts_with("--") => (option, value),
+        (_, Some((option, value)), _) if option.starts_with('-') => (option, value),
+        (.., Some(name)) => (name.as_str(), word),
+        _ => (before, word),
+    };
+    format!("{name} '{}': not valid UTF-8; write it in UTF-8", visible(value))
+}
+
+/// What the help of `ctl` calls the word in this place, such as RUN or TEXT. Where some are left out, they are the first.
+fn taken_by_ctl(words: &[Cow<'_, str>], at: usize) -> Option<String> {
+    let command = super::ctl_command();
+    let (_, after) = words.split_first().filter(|(first, _)| *first == "ctl")?;
+    let place = after.iter().position(|word| !word.starts_with('-'))?;
+    let verb = command.find_subcommand(&*after[place])?;
+    let takes: Vec<&clap::Arg> = verb.get_positionals().collect();
+    let behind = words[at + 1..].iter().filter(|word| !word.starts_with('-')).count();
+    let index = takes.len().checked_sub(behind + 1)?;
+    takes[index].get_value_names()?.first().map(ToString::to_string)
 }
 
 /// Something that has no place there: an option that does not exist, or a word too many.

@@ -204,6 +204,25 @@ fn a_value_that_is_not_utf8_is_shown_with_its_option() {
 }
 
 #[test]
+fn a_word_of_ctl_that_is_not_utf8_is_shown_as_the_help_calls_it() {
+    let bad = OsStr::from_bytes(b"a\xff");
+    for (words, named) in [
+        ([Some("nudge"), Some("3f2a")], "TEXT 'a\u{fffd}': not valid UTF-8"),
+        ([Some("nudge"), None], "TEXT 'a\u{fffd}': not valid UTF-8"),
+        ([Some("extend"), Some("--json")], "DUR 'a\u{fffd}': not valid UTF-8"),
+        ([Some("status"), None], "RUN 'a\u{fffd}': not valid UTF-8"),
+        ([Some("history"), Some("--command")], "--command 'a\u{fffd}': not valid UTF-8"),
+    ] {
+        let before = words.into_iter().flatten().map(OsStr::new);
+        let line: Vec<&OsStr> = [program(), "ctl"].map(OsStr::new).into_iter().chain(before).chain([bad]).collect();
+        says(&refused(&Run::bare(&line), named), &[named]);
+    }
+    let line = [program(), "ctl", "nudge"].map(OsStr::new);
+    let line = [&line[..], &[bad, OsStr::new("go on")]].concat();
+    says(&refused(&Run::bare(&line), "a run"), &["RUN 'a\u{fffd}': not valid UTF-8"]);
+}
+
+#[test]
 fn a_wrong_variable_is_named() {
     for (name, value, words) in [
         ("IDLEWATCH_IDLE", "banana", ["IDLEWATCH_IDLE 'banana'", "90s"]),
