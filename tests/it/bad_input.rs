@@ -204,6 +204,22 @@ fn a_value_that_is_not_utf8_is_shown_with_its_option() {
 }
 
 #[test]
+fn the_name_of_a_file_does_not_break_the_line_that_says_what_is_wrong_with_it() {
+    let name = "no\nsuch\u{1b}[31m";
+    for line in [&["--config", name, "--", "true"] as &[&str], &["replay", name]] {
+        let line: Vec<&str> = [program()].into_iter().chain(line.iter().copied()).collect();
+        let message = refused(&Run::bare(&line), name);
+        says(&message, &["no<U+000A>such<U+001B>[31m"]);
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+    for option in ["--events", "--record"] {
+        let output = Run::sh(&[option, "/nowhere\nat/all"], "exit 3").output();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), message.lines().count()), (Some(3), 1), "{message}");
+    }
+}
+
+#[test]
 fn a_word_of_ctl_that_is_not_utf8_is_shown_as_the_help_calls_it() {
     let bad = OsStr::from_bytes(b"a\xff");
     for (words, named) in [
