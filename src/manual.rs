@@ -261,8 +261,8 @@ fn report() -> String {
     let when = "A report is written if the run ends stuck (silent, looping, waiting, over time, or out of relaunches), or \
                 with --report-always at every end. A command that could not be started leaves none. The report replaces an \
                 existing file, completely or not at all, and only its owner can read it, because it quotes the screen and the \
-                command lines of processes. If it cannot be written, idlewatch says so in one line and the exit status is \
-                unaffected.";
+                command lines of processes. If it cannot be written, idlewatch says so in one line when it is due, and in \
+                one more at the start if that can be seen then; the exit status is unaffected.";
     let tasks = "The file of --checkpoint holds the command's own list of tasks as JSON: a list, or an object with a list \
                  called tasks. A task is a string, or an object with a name (or title, or content) and a status: done or \
                  completed, in_progress, or anything else for what is left. An object with the lists done, current and \
@@ -300,7 +300,8 @@ fn records() -> String {
     ];
     let mut text =
         ".SH \"NOTES ON RECORDS\"\nNo record holds up the command. What cannot be written, because the disk is full or the \
-                    reader is slow or gone, is reported once, and the run goes on.\n"
+                    reader is slow or gone, is reported once (a report also at the start, see REPORT), and the run goes on. \
+                    A file in which there is no room for more ends with a whole line.\n"
             .to_owned();
     for (name, meaning) in items {
         let _ = write!(text, ".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(meaning));
