@@ -141,7 +141,8 @@ const GUARDS: [(&str, &str); 8] = [
 fn guards() -> String {
     let about = "When a command has been silent for --idle, the guards are asked. As long as any of them defers, the silence \
                  leads to nothing but a warning, up to --max-idle. When the last one stops deferring, the command gets --idle \
-                 once more. A guard defers if:";
+                 once more. When they are asked first, cpu, disk, net, io, children and file: go by the last two fifths of that \
+                 time, and later by the time since they were asked last. A guard defers if:";
     let mut text = format!(".SH \"WHAT GUARDS CHECK\"\n{}\n", escape(about));
     for (name, meaning) in GUARDS {
         let _ = write!(text, ".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(meaning));

@@ -1,6 +1,6 @@
 //! What guards see outside: the work of the process tree, and files.
 //!
-//! Each compares with what it saw the time before, so they are asked once when silence is suspected and again when it
+//! Each compares with what it saw the time before, so they measure once when silence is suspected and are asked when it
 //! is certain. What cannot be measured does not speak.
 
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::files::Mark;
 use super::tree::{self, Medium, TreeWork, Work};
-use crate::watch::{Answer, Busy, Guard, Moment, span};
+use crate::watch::{Answer, Busy, Guard, Moment, SHORTEST, Word, span};
 
 /// The share of one core that is work, for processes that have the terminal while something is printed to it: they may be
 /// drawing. Measured on agents that hung with their spinners turning: claude 16 %, codex 6 %, gemini 19 %, aider 1 %,
@@ -39,9 +39,6 @@ const TRANSFER_DISK: f64 = 200_000.0;
 /// hangs sends nothing, or pings: by their length 9 for one every five seconds, and more over TLS. That is reckoned, not
 /// measured, and so where the line is drawn is a guess.
 const RECEIVED: f64 = 40.0;
-/// Rates over less than this say nothing, and a command is not ended on nothing.
-const SHORTEST: Duration = Duration::from_millis(200);
-const MEASURING: &str = "still measuring";
 
 /// What was seen the time before.
 #[derive(Debug, Default)]
@@ -69,7 +66,7 @@ impl Guards {
     ) -> Vec<Answer> {
         guards
             .filter_map(|guard| {
-                let speaks = match guard {
+                let word = match guard {
                     Guard::Cpu => self.cpu(now, root, (terminals, printed), busy),
                     Guard::Io => {
                         let moved = tree::bytes_moved(root, Medium::Any);
@@ -83,23 +80,17 @@ impl Guards {
                     Guard::Children => self.children(root),
                     Guard::Turn | Guard::File(_) | Guard::Command(_) => return None,
                 };
-                Some(Answer { guard: guard.clone(), speaks })
+                Some(Answer { guard: guard.clone(), word })
             })
             .collect()
     }
 
-    fn cpu(
-        &mut self,
-        now: Moment,
-        root: i32,
-        (terminals, printed): (&[u64], Option<Moment>),
-        busy: Busy,
-    ) -> Option<String> {
-        let work = tree::work(root, terminals)?;
+    fn cpu(&mut self, now: Moment, root: i32, (terminals, printed): (&[u64], Option<Moment>), busy: Busy) -> Word {
+        let Some(work) = tree::work(root, terminals) else { return Word::Nothing };
         let (then, before) = self.cpu.get_or_insert_with(|| (now, work.clone()));
         let (since, wall) = (*then, now.since(*then));
         if wall < SHORTEST {
-            return Some(MEASURING.to_owned());
+            return Word::Measuring;
         }
         let staying = share(wall, Work::default(), Work { used: growth(&before.own, &work.own), ..Work::default() });
         let [drawing, others] = [0, 1].map(|group| share(wall, before.groups[group], work.groups[group]));
@@ -111,55 +102,58 @@ impl Guards {
             // Of whom nothing is taken for work nothing is told either.
             Busy::Tools => (0.0, false),
         };
-        (works || others >= BUSY).then(|| {
+        let says = (works || others >= BUSY).then(|| {
             let all = (drawing + others) * 100.0;
             format!("its processes used {all:.0}% of a core in the last {}", span(wall))
-        })
+        });
+        says.into()
     }
 
     /// An agent without a terminal prints nothing while it works, and what it does costs it next to nothing; but the model
     /// answers. Only connections that were there before count: to open one brings bytes too, and whoever tries again for
     /// ever does that.
-    fn net(&mut self, now: Moment, root: i32) -> Option<String> {
-        let received = tree::bytes_received(root)?;
+    fn net(&mut self, now: Moment, root: i32) -> Word {
+        let Some(received) = tree::bytes_received(root) else { return Word::Nothing };
         let Some((then, before)) = &self.net else {
             self.net = Some((now, received));
-            return Some(MEASURING.to_owned());
+            return Word::Measuring;
         };
         let wall = now.since(*then);
         if wall < SHORTEST {
-            return Some(MEASURING.to_owned());
+            return Word::Measuring;
         }
         let bytes: u64 = growth(before, &received);
         self.net = Some((now, received));
         #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
         let rate = bytes as f64 / wall.as_secs_f64();
-        (rate >= RECEIVED).then(|| format!("its processes received {bytes} bytes in the last {}", span(wall)))
+        let says =
+            (rate >= RECEIVED).then(|| format!("its processes received {bytes} bytes in the last {}", span(wall)));
+        says.into()
     }
 
-    fn children(&mut self, root: i32) -> Option<String> {
-        let family: HashSet<(i32, u64)> =
-            tree::descendants(root)?.into_iter().map(|process| (process.pid, process.started)).collect();
-        let Some(before) = self.family.replace(family.clone()) else { return Some(MEASURING.to_owned()) };
+    fn children(&mut self, root: i32) -> Word {
+        let Some(family) = tree::descendants(root) else { return Word::Nothing };
+        let family: HashSet<(i32, u64)> = family.into_iter().map(|process| (process.pid, process.started)).collect();
+        let Some(before) = self.family.replace(family.clone()) else { return Word::Measuring };
         let (begun, ended) = (family.difference(&before).count(), before.difference(&family).count());
-        (begun + ended > 0).then(|| format!("{begun} processes started and {ended} ended"))
+        (begun + ended > 0).then(|| format!("{begun} processes started and {ended} ended")).into()
     }
 
     /// What a file says that looks like this now.
-    pub fn file(&mut self, path: &Path, mark: Option<Mark>) -> Option<String> {
+    pub fn file(&mut self, path: &Path, mark: Option<Mark>) -> Word {
         let known = self.files.iter_mut().find(|(known, _)| known == path);
         let Some((_, before)) = known else {
             self.files.push((path.to_owned(), mark));
-            return Some(MEASURING.to_owned());
+            return Word::Measuring;
         };
         let before = std::mem::replace(before, mark);
         match (before, mark) {
-            (before, now) if before == now => None,
+            (before, now) if before == now => Word::Nothing,
             (Some(before), Some(now)) if now.size > before.size => {
-                Some(format!("{} grew by {} bytes", path.display(), now.size - before.size))
+                Word::Speaks(format!("{} grew by {} bytes", path.display(), now.size - before.size))
             }
-            (_, Some(_)) => Some(format!("{} changed", path.display())),
-            (_, None) => None,
+            (_, Some(_)) => Word::Speaks(format!("{} changed", path.display())),
+            (_, None) => Word::Nothing,
         }
     }
 }
@@ -173,23 +167,19 @@ fn growth<K: Eq + Hash, N: Copy + Ord + Sub<Output = N> + Sum>(before: &HashMap<
 }
 
 /// How fast bytes were moved since the last look, in words, where so many a second are work.
-fn transfer(
-    last: &mut Option<(Moment, u64)>,
-    now: Moment,
-    moved: Option<u64>,
-    work: f64,
-    what: &str,
-) -> Option<String> {
-    let moved = moved?;
+fn transfer(last: &mut Option<(Moment, u64)>, now: Moment, moved: Option<u64>, work: f64, what: &str) -> Word {
+    let Some(moved) = moved else { return Word::Nothing };
     let (then, before) = *last.get_or_insert((now, moved));
     let (wall, bytes) = (now.since(then), moved.saturating_sub(before));
     if wall < SHORTEST {
-        return Some(MEASURING.to_owned());
+        return Word::Measuring;
     }
     *last = Some((now, moved));
     #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
     let rate = bytes as f64 / wall.as_secs_f64();
-    (rate >= work).then(|| format!("its processes {what} {:.0} KiB/s in the last {}", rate / 1024.0, span(wall)))
+    let says =
+        (rate >= work).then(|| format!("its processes {what} {:.0} KiB/s in the last {}", rate / 1024.0, span(wall)));
+    says.into()
 }
 
 /// The share of a core that was used of the time in which there was one to use: on a machine with more work than cores
@@ -219,8 +209,12 @@ mod tests {
         assert!(share(1, 80) <= 1.0);
     }
 
-    fn says(guards: &mut Guards, path: &Path) -> Option<String> {
+    fn says(guards: &mut Guards, path: &Path) -> Word {
         guards.file(path, Mark::of(path))
+    }
+
+    fn speaks_of(word: &Word, what: &str) -> bool {
+        matches!(word, Word::Speaks(text) if text.contains(what))
     }
 
     #[test]
@@ -233,13 +227,13 @@ mod tests {
     fn bytes_are_work_when_there_are_many_of_them() {
         let (mut last, at) = (None, |seconds| Moment::START + Duration::from_secs(seconds));
         let mut says = |seconds, moved| transfer(&mut last, at(seconds), Some(moved), TRANSFER, "moved");
-        assert_eq!(says(0, 7_000_000).as_deref(), Some(MEASURING));
-        assert_eq!(says(10, 7_700_000), None);
-        assert!(says(20, 17_700_000).unwrap().contains("moved 977 KiB/s"));
-        assert_eq!(transfer(&mut None, at(0), None, TRANSFER, "moved"), None);
+        assert_eq!(says(0, 7_000_000), Word::Measuring);
+        assert_eq!(says(10, 7_700_000), Word::Nothing);
+        assert!(speaks_of(&says(20, 17_700_000), "moved 977 KiB/s"));
+        assert_eq!(transfer(&mut None, at(0), None, TRANSFER, "moved"), Word::Nothing);
         let mut slow = Some((at(0), 0));
-        assert!(transfer(&mut slow, at(10), Some(3_000_000), TRANSFER_DISK, "moved").is_some());
-        assert_eq!(transfer(&mut slow, at(20), Some(3_700_000), TRANSFER_DISK, "moved"), None);
+        assert!(speaks_of(&transfer(&mut slow, at(10), Some(3_000_000), TRANSFER_DISK, "moved"), "moved"));
+        assert_eq!(transfer(&mut slow, at(20), Some(3_700_000), TRANSFER_DISK, "moved"), Word::Nothing);
     }
 
     #[test]
@@ -249,12 +243,12 @@ mod tests {
         fs::write(&file, "a").unwrap();
         for path in [file.clone(), folder.path().to_owned()] {
             let mut guards = Guards::default();
-            assert_eq!(says(&mut guards, &path).as_deref(), Some(MEASURING));
-            assert_eq!(says(&mut guards, &path), None);
+            assert_eq!(says(&mut guards, &path), Word::Measuring);
+            assert_eq!(says(&mut guards, &path), Word::Nothing);
             let text = fs::read_to_string(&file).unwrap();
             fs::write(&file, text + "more").unwrap();
-            assert!(says(&mut guards, &path).unwrap().contains("grew by 4 bytes"));
-            assert_eq!(says(&mut guards, &path), None);
+            assert!(speaks_of(&says(&mut guards, &path), "grew by 4 bytes"));
+            assert_eq!(says(&mut guards, &path), Word::Nothing);
         }
     }
 
@@ -263,8 +257,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("late");
         let mut guards = Guards::default();
-        assert_eq!(says(&mut guards, &file).as_deref(), Some(MEASURING));
+        assert_eq!(says(&mut guards, &file), Word::Measuring);
         fs::write(&file, "here").unwrap();
-        assert!(says(&mut guards, &file).unwrap().contains("changed"));
+        assert!(speaks_of(&says(&mut guards, &file), "changed"));
     }
 }

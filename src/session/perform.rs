@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::files::Seen;
+use super::guards::Guards;
 use super::lent::Lent;
 use super::notes::{Room, Tone};
 use super::pty::Pty;
@@ -15,7 +16,7 @@ use crate::config::Say;
 use crate::exit::Reason;
 use crate::report::in_words;
 use crate::signal::Signal;
-use crate::watch::{Action, Answer, Event, Guard, Known, Moment, Observation, State, span};
+use crate::watch::{Action, Answer, Event, Guard, Known, Moment, Observation, State, Word, span};
 
 /// What a shell ends with where it cannot run, or does not find, what it was told to: a slip, of which nobody would know.
 const CANNOT_RUN: i32 = 126;
@@ -26,6 +27,7 @@ impl Session {
         match action {
             Action::Report(event) => self.report(event),
             Action::Look => self.look(),
+            Action::Measure => self.measure(),
             Action::Ask => self.ask_guards(),
             Action::Warn { evidence, limit, known, .. } => self.warn(evidence, *limit, *known),
             Action::Type(bytes) => self.type_ours(bytes),
@@ -55,16 +57,9 @@ impl Session {
             heartbeat.event(event);
         }
         self.note(event);
-        if let Event::StateChanged { to, .. } = event {
-            match to {
-                // The guards compare with what they see now.
-                State::Quiet | State::Waiting => drop(self.hear_guards(false)),
-                State::Active => {
-                    self.teller.notes.outlast_title();
-                    self.say_held_back();
-                }
-                _ => {}
-            }
+        if let Event::StateChanged { to: State::Active, .. } = event {
+            self.teller.notes.outlast_title();
+            self.say_held_back();
         }
         let (weight, tone) = match event {
             Event::StateChanged { to: State::Waiting, .. } if self.outer.attended => (Say::Reasons, Tone::Warning),
@@ -175,6 +170,12 @@ impl Session {
         self.inner.pty.iter().chain(sides).filter_map(Pty::device).collect()
     }
 
+    /// What guards saw in an earlier silence says nothing of this one.
+    fn measure(&mut self) {
+        self.asked.guards = Guards::default();
+        self.hear_guards(false);
+    }
+
     /// What guards say. Those that go by files say it later, and only if that is `awaited`.
     fn hear_guards(&mut self, awaited: bool) -> Vec<Answer> {
         let files: Vec<PathBuf> = self
@@ -196,17 +197,17 @@ impl Session {
 
     /// What a guard says that goes by a file, if somebody waits for it.
     fn saw(&mut self, seen: Seen) -> Option<Answer> {
-        let speaks = match seen.mark {
+        let word = match seen.mark {
             Ok(mark) => self.asked.guards.file(&seen.path, mark),
             Err(why) => {
                 if seen.awaited {
                     let text = format!("guard file:{}: {why}", seen.path.display());
                     self.tell(Say::Warnings, Tone::Warning, &text);
                 }
-                None
+                Word::Nothing
             }
         };
-        seen.awaited.then_some(Answer { guard: Guard::File(seen.path), speaks })
+        seen.awaited.then_some(Answer { guard: Guard::File(seen.path), word })
     }
 
     fn ask_guards(&mut self) {
@@ -234,15 +235,15 @@ impl Session {
     }
 
     fn answered(&mut self, done: Done) {
-        let speaks = match done.status {
-            Ok(0) => Some(format!("'{}' succeeded", done.text)),
-            Ok(_) => None,
+        let word = match done.status {
+            Ok(0) => Word::Speaks(format!("'{}' succeeded", done.text)),
+            Ok(_) => Word::Nothing,
             Err(why) => {
                 self.tell(Say::Warnings, Tone::Warning, &format!("guard cmd:{}: {why}", done.text));
-                None
+                Word::Nothing
             }
         };
-        self.asked.answers.push(Answer { guard: Guard::Command(done.text), speaks });
+        self.asked.answers.push(Answer { guard: Guard::Command(done.text), word });
     }
 
     fn pass_answers_on(&mut self) {

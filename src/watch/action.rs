@@ -14,6 +14,8 @@ pub enum Action {
     Look,
     /// Tell whoever listens.
     Report(Event),
+    /// Let the guards see how things are, for them to compare with when they are asked.
+    Measure,
     /// Ask the guards, and answer with [`Observation::Answered`](super::Observation::Answered).
     Ask,
     /// Tell the person.

@@ -3,6 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
+
+/// Over less than this nothing is measured, and a command is not ended on nothing.
+pub const SHORTEST: Duration = Duration::from_millis(200);
 
 /// Something that may defer the ladder for a silent command.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -69,8 +73,25 @@ impl fmt::Display for Guard {
 pub struct Answer {
     /// Which.
     pub guard: Guard,
-    /// What speaks for the command, in words; nothing if nothing does.
-    pub speaks: Option<String>,
+    /// What it said.
+    pub word: Word,
+}
+
+/// What a guard has to say of a silent command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// Nothing speaks for it.
+    Nothing,
+    /// It is too early to tell: that says nothing for the command, nor against it.
+    Measuring,
+    /// This speaks for it.
+    Speaks(String),
+}
+
+impl From<Option<String>> for Word {
+    fn from(speaks: Option<String>) -> Self {
+        speaks.map_or(Self::Nothing, Self::Speaks)
+    }
 }
 
 #[cfg(test)]

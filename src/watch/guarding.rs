@@ -2,11 +2,12 @@
 //!
 //! Any guard can defer. The cap is looked at before the guards and cannot be argued with. When a guard that has
 //! deferred lets go, one full idle period of grace begins, so that a command that has just finished its silent work
-//! gets the time to say so. None of this touches the clock of silence itself.
+//! gets the time to say so. One that still measures has not deferred: it is asked again soon, and what it says then
+//! counts. None of this touches the clock of silence itself.
 
 use std::time::Duration;
 
-use super::{Answer, Guard, Moment, Policy};
+use super::{Answer, Guard, Moment, Policy, SHORTEST, Word};
 
 /// How often guards that speak are asked again, within these bounds.
 const OFTEN: Duration = Duration::from_secs(1);
@@ -45,6 +46,8 @@ pub(super) enum Guarding {
     Fresh,
     /// Asked at this moment, the answer is on its way; whether a guard had deferred before.
     Asked(Moment, bool),
+    /// No guard spoke, but one still measures; to be asked again at this moment, and whether one had deferred before.
+    Unsure(Moment, bool),
     /// A guard spoke; to be asked again at this moment.
     Deferred(Moment),
     /// The guard that spoke let go; grace until this moment.
@@ -87,6 +90,10 @@ impl Guarding {
                 *self = Self::Asked(now, false);
                 Ruling::Ask
             }
+            Self::Unsure(again, deferred) if now >= again => {
+                *self = Self::Asked(now, deferred);
+                Ruling::Ask
+            }
             // Asked once more at the end of the grace: it may have begun to work again.
             Self::Deferred(again) | Self::Grace(again) if now >= again => {
                 *self = Self::Asked(now, matches!(self, Self::Deferred(_)));
@@ -97,16 +104,23 @@ impl Guarding {
                 // What follows from that follows now: in full silence nobody comes back to ask.
                 self.rule(now, bounds, any)
             }
-            Self::Asked(..) | Self::Deferred(_) | Self::Grace(_) => Ruling::Wait,
+            Self::Asked(..) | Self::Unsure(..) | Self::Deferred(_) | Self::Grace(_) => Ruling::Wait,
         }
     }
 
     /// Takes the answers in. Gives the deferral, if a guard spoke.
     pub(super) fn answered(&mut self, now: Moment, bounds: Bounds, answers: &[Answer]) -> Option<Deferral> {
         let Self::Asked(_, deferred) = *self else { return None };
-        let spoke = answers.iter().find_map(|answer| Some((&answer.guard, answer.speaks.as_ref()?)));
+        let spoke = answers.iter().find_map(|answer| match &answer.word {
+            Word::Speaks(reason) => Some((&answer.guard, reason)),
+            Word::Nothing | Word::Measuring => None,
+        });
         let Some((guard, reason)) = spoke else {
-            self.settle(now, bounds, deferred);
+            if answers.iter().any(|answer| answer.word == Word::Measuring) {
+                *self = Self::Unsure(now + SHORTEST, deferred);
+            } else {
+                self.settle(now, bounds, deferred);
+            }
             return None;
         };
         let capped = bounds.capped();
@@ -135,7 +149,7 @@ impl Guarding {
         let next = match *self {
             Self::Fresh | Self::Open => None,
             Self::Asked(at, _) => Some(at + ANSWER),
-            Self::Deferred(again) | Self::Grace(again) => Some(again),
+            Self::Unsure(again, _) | Self::Deferred(again) | Self::Grace(again) => Some(again),
         };
         next.map(|next| bounds.capped().map_or(next, |capped| next.min(capped)))
     }
@@ -153,7 +167,7 @@ mod tests {
         Bounds { idle: Duration::from_mins(5), cap: Some(Duration::from_mins(30)), since: Moment::START };
 
     fn speaks(reason: Option<&str>) -> Vec<Answer> {
-        vec![Answer { guard: Guard::Cpu, speaks: reason.map(ToOwned::to_owned) }]
+        vec![Answer { guard: Guard::Cpu, word: reason.map(ToOwned::to_owned).into() }]
     }
 
     #[test]
@@ -190,6 +204,24 @@ mod tests {
         assert_eq!(guarding.rule(at(660), BOUNDS, true), Ruling::Ask);
         guarding.answered(at(660), BOUNDS, &speaks(None));
         assert_eq!(guarding.rule(at(660), BOUNDS, true), Ruling::Go);
+    }
+
+    #[test]
+    fn a_guard_that_still_measures_is_asked_again_soon_and_has_not_deferred() {
+        let measures = [Answer { guard: Guard::Cpu, word: Word::Measuring }];
+        for deferred in [false, true] {
+            let mut guarding = if deferred { Guarding::Deferred(at(300)) } else { Guarding::default() };
+            assert_eq!(guarding.rule(at(300), BOUNDS, true), Ruling::Ask);
+            assert_eq!(guarding.answered(at(300), BOUNDS, &measures), None);
+            assert_eq!(guarding.rule(at(300), BOUNDS, true), Ruling::Wait);
+            let again = guarding.deadline(BOUNDS).unwrap();
+            assert_eq!(again, at(300) + SHORTEST);
+            assert_eq!(guarding.rule(again, BOUNDS, true), Ruling::Ask);
+            guarding.answered(again, BOUNDS, &speaks(None));
+            // Grace is for the one that let go.
+            let then = if deferred { Guarding::Grace(again + BOUNDS.idle) } else { Guarding::Open };
+            assert_eq!(guarding, then);
+        }
     }
 
     #[test]

@@ -398,7 +398,7 @@ impl Ladder {
         let Some(episode) = &mut self.episode else { return };
         let mut answers = answers.to_vec();
         if situation.policy.guards.contains(&Guard::Turn) {
-            answers.push(Answer { guard: Guard::Turn, speaks: situation.turn_speaks() });
+            answers.push(Answer { guard: Guard::Turn, word: situation.turn_speaks().into() });
         }
         if let Some(deferral) = episode.guarding.answered(situation.now, situation.bounds(), &answers) {
             let super::guarding::Deferral { guard, reason, recheck, left } = deferral;

@@ -106,7 +106,7 @@ pub use action::{Action, Order};
 pub use contain::panic_is_contained;
 pub use counting::Counting;
 pub use event::Event;
-pub use guard::{Answer, Guard};
+pub use guard::{Answer, Guard, SHORTEST, Word};
 pub use loops::{LoopPolicy, Repetition};
 pub use moment::Moment;
 pub use nudge::typeable;

@@ -16,6 +16,10 @@ use crate::exit::Reason;
 /// What is printed within this time of a mark that it is done belongs to the same message.
 const SAME_BREATH: Duration = Duration::from_secs(1);
 
+/// The share of a silence that is allowed, in percent, after which guards begin to measure: what a command did long ago does
+/// not say that it still works. `--warn` is the same if nothing else was said, so that nobody is woken up for this alone.
+const MEASURED: u32 = 60;
+
 /// The pure core: no I/O, no clock, no thread.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -36,6 +40,8 @@ pub struct Watcher {
     /// When it last stopped waiting for a person.
     waited: Option<Moment>,
     gap: Option<Duration>,
+    /// The progress after which the guards have begun to measure.
+    measured: Option<Moment>,
     answers: Option<Vec<Answer>>,
     orders: Vec<Order>,
 }
@@ -60,6 +66,7 @@ impl Watcher {
             done: None,
             waited: None,
             gap: None,
+            measured: None,
             answers: None,
             orders: Vec::new(),
         }
@@ -161,7 +168,7 @@ impl Watcher {
         let repeats = self.sight.loops.deadline(self.now, &self.policy.loops);
         let ladder = self.ladder.deadline(&self.policy, &self.sight.clocks, self.done, self.now);
         facts
-            .chain(looks.into_iter().chain([self.sight.deadline(), repeats, ladder]).flatten())
+            .chain(looks.into_iter().chain([self.sight.deadline(), repeats, self.measures_from(), ladder]).flatten())
             .filter(|moment| *moment > self.now)
             .min()
     }
@@ -295,6 +302,10 @@ impl Watcher {
         self.ask_for_looks(now, actions);
         self.change_state(now, actions);
         self.report_limits(now, actions);
+        if self.measures_from().is_some_and(|from| now >= from) {
+            self.measured = Some(self.sight.clocks.progress);
+            actions.push(Action::Measure);
+        }
         self.note_done(now);
         self.climb(now, actions);
     }
@@ -421,6 +432,19 @@ impl Watcher {
     /// The guards that have to be asked outside.
     pub fn guards(&self) -> impl Iterator<Item = &Guard> {
         self.policy.guards.iter().filter(|guard| **guard != Guard::Turn)
+    }
+
+    /// How long silence may last.
+    fn limit(&self) -> Option<Duration> {
+        self.policy.silence(self.sight.clocks.byte.is_some())
+    }
+
+    /// When the guards begin to measure in this silence; none if they do already, or there are none.
+    fn measures_from(&self) -> Option<Moment> {
+        let progress = self.sight.clocks.progress;
+        let idle = self.limit().filter(|_| self.measured != Some(progress) && !self.exited)?;
+        self.guards().next()?;
+        Some(progress + idle.saturating_mul(MEASURED) / 100)
     }
 
     fn ask_for_looks(&mut self, now: Moment, actions: &mut Vec<Action>) {

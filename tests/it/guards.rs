@@ -134,6 +134,15 @@ fn processes_that_come_and_go_and_bytes_that_move_speak_for_a_silent_command() {
 }
 
 #[test]
+fn guards_that_had_no_time_to_measure_do_not_defer() {
+    for options in [&["--idle", "300ms"][..], &["--idle", "1s", "--warn", "100"]] {
+        let output = Run::sh(&[options, &["--guard", "net", "-v"]].concat(), "exec sleep 300").output();
+        assert_eq!(output.status.code(), Some(121), "{options:?}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("deferred"), "{options:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn an_answer_that_streams_in_over_the_network_speaks_for_a_silent_command() {
     if !has("python3") {

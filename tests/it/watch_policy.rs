@@ -94,6 +94,39 @@ fn a_guard_that_never_answers_holds_nothing_up_for_long() {
 }
 
 #[test]
+fn guards_measure_once_in_a_silence_whatever_is_warned_of() {
+    for warn in [1, 60, 100] {
+        let mut watched = Watched::with(|policy| {
+            policy.guards = vec![Guard::Cpu];
+            policy.warn = warn;
+        });
+        watched.prints("working\r\n").passes(seconds(30)).prints("working on\r\n").passes(seconds(50));
+        assert_eq!(watched.measures, [seconds(30 + 36)], "{warn}");
+        watched.prints("and on\r\n").passes(seconds(80));
+        assert_eq!(watched.measures, [66, 80 + 36].map(seconds), "{warn}");
+        assert_eq!(first_signal(&watched), Some(80 + 60), "{warn}");
+    }
+    let mut turn = Watched::with(|policy| policy.guards = vec![Guard::Turn]);
+    turn.prints("working\r\n").passes(seconds(100));
+    assert_eq!(turn.measures, [], "nobody measures");
+}
+
+#[test]
+fn guards_that_measure_wake_nobody_up_more_often() {
+    let wakes = |guards: Vec<Guard>| {
+        let mut watched = Watched::with(|policy| policy.guards = guards);
+        watched.prints("working\r\n");
+        let mut wakes = Vec::new();
+        while let Some(deadline) = watched.watcher.deadline().filter(|_| watched.signals.is_empty()) {
+            wakes.push(deadline);
+            watched.passes_to(deadline);
+        }
+        wakes
+    };
+    assert_eq!(wakes(vec![Guard::Cpu, Guard::File("log".into())]), wakes(Vec::new()));
+}
+
+#[test]
 fn a_command_that_ends_during_a_deferral_is_left_alone() {
     let mut watched = guarded();
     watched.guard = Some("busy");

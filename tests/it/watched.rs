@@ -17,6 +17,8 @@ pub struct Watched {
     pub guard: Option<&'static str>,
     /// The guards never answer.
     pub guards_hang: bool,
+    /// When the guards were to begin to measure.
+    pub measures: Vec<Duration>,
     /// What was typed into the command.
     pub typed: Vec<(Duration, Vec<u8>)>,
     /// The other things that were done, by name.
@@ -39,8 +41,9 @@ impl Watched {
         let (events, signals) = (Vec::new(), Vec::new());
         let (typed, done) = (Vec::new(), Vec::new());
         let (now, look) = (Moment::START, Look::default());
-        let (guard, guards_hang) = (None, false);
-        Self { watcher: Watcher::new(policy), now, look, looks: 0, events, signals, guard, guards_hang, typed, done }
+        let (guard, guards_hang, measures) = (None, false, Vec::new());
+        let watcher = Watcher::new(policy);
+        Self { watcher, now, look, looks: 0, events, signals, guard, guards_hang, measures, typed, done }
     }
 
     /// From now on a look at the processes finds this.
@@ -71,10 +74,11 @@ impl Watched {
                 }
                 Action::Report(event) => self.events.push((self.now.since_start(), event)),
                 Action::Signal { signal, .. } => self.signals.push((self.now.since_start(), signal)),
+                Action::Measure => self.measures.push(self.now.since_start()),
                 Action::Ask if self.guards_hang => {}
                 Action::Ask => {
-                    let speaks = self.guard.map(ToOwned::to_owned);
-                    self.observes(&Observation::Answered(vec![Answer { guard: Guard::Cpu, speaks }]));
+                    let word = self.guard.map(ToOwned::to_owned).into();
+                    self.observes(&Observation::Answered(vec![Answer { guard: Guard::Cpu, word }]));
                 }
                 Action::Type(bytes) => self.typed.push((self.now.since_start(), bytes)),
                 Action::Warn { .. } => self.done.push((self.now.since_start(), "warn")),
@@ -88,7 +92,10 @@ impl Watched {
 
     /// Lets time pass as the session does: up to each deadline.
     pub fn passes(&mut self, time: Duration) -> &mut Self {
-        let until = self.now + time;
+        self.passes_to(self.now + time)
+    }
+
+    pub fn passes_to(&mut self, until: Moment) -> &mut Self {
         while let Some(deadline) = self.watcher.deadline().filter(|deadline| *deadline <= until) {
             self.now = deadline;
             self.observes(&Observation::Elapsed);
