@@ -126,7 +126,11 @@ const GUARDS: [(&str, &str); 8] = [
     ),
     ("turn", "An agent's turn is in progress and has shown something new within two minutes; see --profile."),
     ("io", "They read and write 500 kB/s or more in all, wherever from and to."),
-    ("children", "They start processes, or processes end."),
+    (
+        "children",
+        "They start processes, or processes end. Of those that are gone by the time anybody looks, only the last two \
+         fifths tell.",
+    ),
     (
         "file:PATH",
         "The file, or something in the directory, changes. Our own records and what the command prints do not count.",
@@ -141,8 +145,10 @@ const GUARDS: [(&str, &str); 8] = [
 fn guards() -> String {
     let about = "When a command has been silent for --idle, the guards are asked. As long as any of them defers, the silence \
                  leads to nothing but a warning, up to --max-idle. When the last one stops deferring, the command gets --idle \
-                 once more. When they are asked first, cpu, disk, net, io, children and file: go by the last two fifths of that \
-                 time, and later by the time since they were asked last. A guard defers if:";
+                 once more. When they are asked first, cpu, disk, net and io go by the last two fifths of that time: what was done \
+                 long ago does not say that the command still works. children and file: go by all of it but its first second \
+                 or, if --idle is short, its first quarter: what begins or changes with the last output belongs to it. \
+                 Later, each goes by the time since it was asked last. A guard defers if:";
     let mut text = format!(".SH \"WHAT GUARDS CHECK\"\n{}\n", escape(about));
     for (name, meaning) in GUARDS {
         let _ = write!(text, ".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(meaning));

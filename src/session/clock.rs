@@ -40,6 +40,12 @@ impl Clock {
         read(ClockId::CLOCK_BOOTTIME).saturating_sub(read(ClockId::CLOCK_MONOTONIC))
     }
 
+    /// How long ago the machine was started, the time included in which it was suspended.
+    #[cfg(target_os = "linux")]
+    pub fn since_boot() -> Duration {
+        read(ClockId::CLOCK_BOOTTIME)
+    }
+
     /// How long the machine has been suspended, which nobody can tell here.
     #[cfg(not(target_os = "linux"))]
     pub fn suspended() -> Duration {

@@ -7,7 +7,7 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use nix::unistd::{ForkResult, Pid, fork, setpgid};
@@ -24,7 +24,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 const MOST_ENTRIES: u64 = 10_000;
 const HANGS: &str = "its file system does not respond";
 /// What is written of one.
-const SIZE: usize = 40;
+const SIZE: usize = 56;
 
 /// What a file or a folder looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub struct Mark {
     /// When that was changed last, in seconds and the rest of them.
     modified: (i64, i64),
     entries: u64,
+    /// When that, or what is known of it, was changed last: what was put there with an older time is new all the same.
+    touched: (i64, i64),
 }
 
 impl Mark {
@@ -41,11 +43,13 @@ impl Mark {
     /// prints, which change nothing of it, nor of their own. None where there is nothing.
     pub fn of(path: &Path) -> Option<Self> {
         let modified = |metadata: &Metadata| (metadata.mtime(), metadata.mtime_nsec());
+        let touched = |metadata: &Metadata| (metadata.ctime(), metadata.ctime_nsec());
         let metadata = fs::metadata(path).ok()?;
         if is_followed(&metadata) {
-            return Some(Self { size: 0, modified: (0, 0), entries: 0 });
+            return Some(Self { size: 0, modified: (0, 0), entries: 0, touched: (0, 0) });
         }
-        let mut mark = Self { size: metadata.len(), modified: modified(&metadata), entries: 0 };
+        let (size, modified_at, touched_at) = (metadata.len(), modified(&metadata), touched(&metadata));
+        let mut mark = Self { size, modified: modified_at, entries: 0, touched: touched_at };
         let mut folders = if metadata.is_dir() { vec![path.to_owned()] } else { Vec::new() };
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -59,6 +63,7 @@ impl Mark {
                 }
                 mark.size += metadata.len();
                 mark.modified = mark.modified.max(modified(&metadata));
+                mark.touched = mark.touched.max(touched(&metadata));
                 if metadata.is_dir() {
                     folders.push(entry.path());
                 }
@@ -67,10 +72,20 @@ impl Mark {
         Some(mark)
     }
 
+    /// Whether it was changed this short a time before `now`. A time that is still to come is that of another clock.
+    pub fn is_new(&self, now: SystemTime, within: Duration) -> bool {
+        let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        [self.modified, self.touched].into_iter().any(|(seconds, rest)| {
+            let (Ok(seconds), Ok(rest)) = (u64::try_from(seconds), u32::try_from(rest)) else { return false };
+            since_epoch.checked_sub(Duration::new(seconds, rest)).is_some_and(|age| age < within)
+        })
+    }
+
     fn to_bytes(mark: Option<Self>) -> [u8; SIZE] {
-        let numbers = mark.map_or([0; 5], |mark| {
-            let (seconds, rest) = mark.modified;
-            [1, mark.size, seconds.cast_unsigned(), rest.cast_unsigned(), mark.entries]
+        let numbers = mark.map_or([0; 7], |mark| {
+            let [modified, modified_rest, touched, touched_rest] =
+                [mark.modified.0, mark.modified.1, mark.touched.0, mark.touched.1].map(i64::cast_unsigned);
+            [1, mark.size, modified, modified_rest, mark.entries, touched, touched_rest]
         });
         let mut bytes = [0; SIZE];
         for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
@@ -81,8 +96,8 @@ impl Mark {
 
     fn from_bytes(bytes: [u8; SIZE]) -> Option<Self> {
         let number = |at: usize| bytes[at * 8..][..8].try_into().map(u64::from_ne_bytes).unwrap_or_default();
-        let modified = (number(2).cast_signed(), number(3).cast_signed());
-        (number(0) == 1).then(|| Self { size: number(1), modified, entries: number(4) })
+        let time = |at: usize| (number(at).cast_signed(), number(at + 1).cast_signed());
+        (number(0) == 1).then(|| Self { size: number(1), modified: time(2), entries: number(4), touched: time(5) })
     }
 }
 
@@ -236,9 +251,20 @@ mod tests {
 
     #[test]
     fn a_mark_is_read_as_it_was_written() {
-        for mark in [None, Some(Mark { size: 7, modified: (-3, 999_999_999), entries: 2 })] {
+        for mark in [None, Some(Mark { size: 7, modified: (-3, 999_999_999), entries: 2, touched: (4, 5) })] {
             assert_eq!(Mark::from_bytes(Mark::to_bytes(mark)), mark);
         }
+    }
+
+    #[test]
+    fn a_mark_is_new_by_either_of_its_times_and_not_by_one_that_is_still_to_come() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1000);
+        let is_new = |modified, touched| {
+            let mark = Mark { size: 7, modified: (modified, 0), entries: 0, touched: (touched, 0) };
+            mark.is_new(now, Duration::from_secs(10))
+        };
+        assert!(is_new(995, 995) && is_new(3, 991) && is_new(2000, 1000) && is_new(995, 0));
+        assert!(!is_new(990, 990) && !is_new(2000, 980) && !is_new(2000, 1001) && !is_new(-5, 0));
     }
 
     /// One that never answers.
@@ -278,7 +304,7 @@ mod tests {
     #[test]
     fn what_was_seen_is_told() {
         let (mut files, mut write) = hanging(Moment::START + LIMIT);
-        let mark = Some(Mark { size: 7, modified: (3, 4), entries: 0 });
+        let mark = Some(Mark { size: 7, modified: (3, 4), entries: 0, touched: (5, 6) });
         write.write_all(&Mark::to_bytes(mark)).unwrap();
         assert_eq!(files.seen(Moment::START), [Seen { path: "x".into(), mark: Ok(mark), awaited: false }]);
         assert!(files.0.is_empty());

@@ -1,17 +1,18 @@
 //! What guards see outside: the work of the process tree, and files.
 //!
 //! Each compares with what it saw the time before, so they measure once when silence is suspected and are asked when it
-//! is certain. What cannot be measured does not speak.
+//! is certain. What begins and changes has a date, so that those who go by that also know what was before they first
+//! measured. What cannot be measured does not speak.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::iter::Sum;
 use std::ops::Sub;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::files::Mark;
-use super::tree::{self, Medium, TreeWork, Work};
+use super::tree::{self, Key, Medium, Member, TreeWork, Work};
 use crate::watch::{Answer, Busy, Guard, Moment, SHORTEST, Word, span};
 
 /// The share of one core that is work, for processes that have the terminal while something is printed to it: they may be
@@ -48,17 +49,19 @@ pub struct Guards {
     disk: Option<(Moment, u64)>,
     /// What each connection had received.
     net: Option<(Moment, HashMap<u64, u64>)>,
-    family: Option<HashSet<(i32, u64)>>,
+    family: Option<HashMap<Key, Member>>,
     files: Vec<(PathBuf, Option<Mark>)>,
+    /// What was said when nobody asked.
+    unheard: Vec<Answer>,
 }
 
 impl Guards {
     /// What these guards say of the processes below `root`. Shell commands are not asked here, nor files.
     /// `terminals` are the device numbers of the command's terminals, to which something was last `printed` then, and
-    /// `busy` is whose processor time is work.
+    /// `busy` is whose processor time is work. The command has been `silent` for so long.
     pub fn ask<'g>(
         &mut self,
-        now: Moment,
+        (now, silent): (Moment, Duration),
         guards: impl Iterator<Item = &'g Guard>,
         root: i32,
         (terminals, printed): (&[u64], Option<Moment>),
@@ -77,12 +80,29 @@ impl Guards {
                         transfer(&mut self.disk, now, moved, TRANSFER_DISK, "did disk I/O at")
                     }
                     Guard::Net => self.net(now, root),
-                    Guard::Children => self.children(root),
+                    Guard::Children => self.children(root, silent),
                     Guard::Turn | Guard::File(_) | Guard::Command(_) => return None,
                 };
                 Some(Answer { guard: guard.clone(), word })
             })
             .collect()
+    }
+
+    /// Keeps what was said when nobody asked, for when somebody does.
+    pub fn keep(&mut self, answer: Answer) {
+        if let Word::Speaks(_) = answer.word {
+            self.unheard.push(answer);
+        }
+    }
+
+    /// What a guard says that was asked, once what it said before is taken into account.
+    pub fn complete(&mut self, answer: Answer) -> Answer {
+        let before = self.unheard.iter().position(|unheard| unheard.guard == answer.guard);
+        let before = before.map(|index| self.unheard.swap_remove(index));
+        match answer.word {
+            Word::Speaks(_) => answer,
+            Word::Nothing | Word::Measuring => before.unwrap_or(answer),
+        }
     }
 
     fn cpu(&mut self, now: Moment, root: i32, (terminals, printed): (&[u64], Option<Moment>), busy: Busy) -> Word {
@@ -131,20 +151,20 @@ impl Guards {
         says.into()
     }
 
-    fn children(&mut self, root: i32) -> Word {
-        let Some(family) = tree::descendants(root) else { return Word::Nothing };
-        let family: HashSet<(i32, u64)> = family.into_iter().map(|process| (process.pid, process.started)).collect();
-        let Some(before) = self.family.replace(family.clone()) else { return Word::Measuring };
-        let (begun, ended) = (family.difference(&before).count(), before.difference(&family).count());
-        (begun + ended > 0).then(|| format!("{begun} processes started and {ended} ended")).into()
+    fn children(&mut self, root: i32, silent: Duration) -> Word {
+        let Some(family) = tree::family(root) else { return Word::Nothing };
+        let says = comings_and_goings(self.family.as_ref(), &family, silent);
+        self.family = Some(family);
+        says.into()
     }
 
-    /// What a file says that looks like this now.
-    pub fn file(&mut self, path: &Path, mark: Option<Mark>) -> Word {
+    /// What a file says that looks like this now, at this time of day, where the command has been `silent` for so long.
+    pub fn file(&mut self, path: &Path, mark: Option<Mark>, time: SystemTime, silent: Duration) -> Word {
+        let changed = || Word::Speaks(format!("{} changed", path.display()));
         let known = self.files.iter_mut().find(|(known, _)| known == path);
         let Some((_, before)) = known else {
             self.files.push((path.to_owned(), mark));
-            return Word::Measuring;
+            return if mark.is_some_and(|mark| mark.is_new(time, silent)) { changed() } else { Word::Nothing };
         };
         let before = std::mem::replace(before, mark);
         match (before, mark) {
@@ -152,10 +172,31 @@ impl Guards {
             (Some(before), Some(now)) if now.size > before.size => {
                 Word::Speaks(format!("{} grew by {} bytes", path.display(), now.size - before.size))
             }
-            (_, Some(_)) => Word::Speaks(format!("{} changed", path.display())),
+            (_, Some(_)) => changed(),
             (_, None) => Word::Nothing,
         }
     }
+}
+
+/// Who has come and gone since a family looked as `before`, or if nobody knows that, who has come in this time.
+fn comings_and_goings(
+    before: Option<&HashMap<Key, Member>>,
+    now: &HashMap<Key, Member>,
+    silent: Duration,
+) -> Option<String> {
+    let count = |begun: usize, ended: usize| format!("{begun} processes started and {ended} ended");
+    let Some(before) = before else {
+        let begun = now.values().filter(|member| member.age < silent).count();
+        return (begun > 0).then(|| count(begun, 0));
+    };
+    let begun = now.keys().filter(|key| !before.contains_key(key)).count();
+    let ended = before.keys().filter(|key| !now.contains_key(key)).count();
+    if begun + ended > 0 {
+        return Some(count(begun, ended));
+    }
+    // Whoever came and went in between left nothing but what its parent knows of it.
+    let buried = |(key, member): (&Key, &Member)| before.get(key).is_some_and(|before| before.buried < member.buried);
+    now.iter().any(buried).then(|| "processes started and ended in between".to_owned())
 }
 
 /// By how much those that were there before have grown.
@@ -194,6 +235,7 @@ fn share(wall: Duration, before: Work, now: Work) -> f64 {
 mod tests {
     use std::fs;
 
+    use super::super::clock::Clock;
     use super::*;
 
     #[test]
@@ -210,11 +252,43 @@ mod tests {
     }
 
     fn says(guards: &mut Guards, path: &Path) -> Word {
-        guards.file(path, Mark::of(path))
+        guards.file(path, Mark::of(path), Clock::time_of_day(), Duration::ZERO)
     }
 
     fn speaks_of(word: &Word, what: &str) -> bool {
         matches!(word, Word::Speaks(text) if text.contains(what))
+    }
+
+    #[test]
+    fn who_has_come_is_known_by_its_age_and_who_came_and_went_by_what_it_left_with_its_parent() {
+        let member = |age, buried| Member { age: Duration::from_secs(age), buried };
+        let says = |before: Option<&HashMap<Key, Member>>, now: &HashMap<Key, Member>| {
+            comings_and_goings(before, now, Duration::from_secs(10))
+        };
+        let (old, later) = (HashMap::from([((1, 5), member(60, 7))]), HashMap::from([((1, 5), member(70, 7))]));
+        assert_eq!((says(None, &old), says(Some(&old), &later)), (None, None));
+        let with_a_child = HashMap::from([((1, 5), member(70, 7)), ((2, 70), member(5, 0))]);
+        assert_eq!(says(None, &with_a_child).unwrap(), "1 processes started and 0 ended");
+        assert_eq!(says(Some(&with_a_child), &later).unwrap(), "0 processes started and 1 ended");
+        let buried = HashMap::from([((1, 5), member(70, 8))]);
+        assert!(says(Some(&old), &buried).unwrap().ends_with("in between"));
+        // Another process under the same id.
+        assert!(says(Some(&old), &HashMap::from([((1, 9), member(1, 8))])).unwrap().starts_with("1 processes"));
+    }
+
+    #[test]
+    fn what_was_said_when_nobody_asked_is_said_once_when_somebody_does() {
+        let answer = |word: &Word| Answer { guard: Guard::Children, word: word.clone() };
+        let (early, now) = (Word::Speaks("early".to_owned()), Word::Speaks("now".to_owned()));
+        for (said, heard) in [(&Word::Nothing, &early), (&Word::Measuring, &early), (&now, &now)] {
+            let mut guards = Guards::default();
+            guards.keep(answer(&Word::Measuring));
+            guards.keep(answer(&early));
+            let other = Answer { guard: Guard::Cpu, word: Word::Measuring };
+            assert_eq!(guards.complete(other.clone()), other);
+            assert_eq!(guards.complete(answer(said)), answer(heard));
+            assert_eq!(guards.complete(answer(&Word::Nothing)), answer(&Word::Nothing));
+        }
     }
 
     #[test]
@@ -243,7 +317,7 @@ mod tests {
         fs::write(&file, "a").unwrap();
         for path in [file.clone(), folder.path().to_owned()] {
             let mut guards = Guards::default();
-            assert_eq!(says(&mut guards, &path), Word::Measuring);
+            assert_eq!(says(&mut guards, &path), Word::Nothing);
             assert_eq!(says(&mut guards, &path), Word::Nothing);
             let text = fs::read_to_string(&file).unwrap();
             fs::write(&file, text + "more").unwrap();
@@ -257,8 +331,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("late");
         let mut guards = Guards::default();
-        assert_eq!(says(&mut guards, &file), Word::Measuring);
+        assert_eq!(says(&mut guards, &file), Word::Nothing);
         fs::write(&file, "here").unwrap();
         assert!(speaks_of(&says(&mut guards, &file), "changed"));
+    }
+
+    #[test]
+    fn a_file_that_nobody_saw_before_speaks_by_its_date() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("made");
+        fs::write(&file, "here").unwrap();
+        let mark = Mark::of(&file);
+        for (silent, speaks) in [(Duration::from_hours(1), true), (Duration::ZERO, false)] {
+            let word = Guards::default().file(&file, mark, Clock::time_of_day(), silent);
+            assert_eq!(speaks_of(&word, "changed"), speaks, "{word:?}");
+        }
     }
 }

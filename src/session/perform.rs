@@ -11,7 +11,7 @@ use super::pty::Pty;
 use super::relay::Source;
 use super::shell::{Done, Purpose};
 use super::terminal::Terminal;
-use super::{Session, look, signals, tree};
+use super::{Session, clock::Clock, look, signals, tree};
 use crate::config::Say;
 use crate::exit::Reason;
 use crate::report::in_words;
@@ -173,7 +173,9 @@ impl Session {
     /// What guards saw in an earlier silence says nothing of this one.
     fn measure(&mut self) {
         self.asked.guards = Guards::default();
-        self.hear_guards(false);
+        for answer in self.hear_guards(false) {
+            self.asked.guards.keep(answer);
+        }
     }
 
     /// What guards say. Those that go by files say it later, and only if that is `awaited`.
@@ -191,14 +193,18 @@ impl Session {
         let busy = self.watcher.policy().profile.as_ref().map(|profile| profile.busy).unwrap_or_default();
         let root = self.command.monitor.pid;
         let output = (terminals.as_slice(), self.watcher.last_output());
-        answers.extend(self.asked.guards.ask(now, self.watcher.guards(), root, output, busy));
+        let silence = (now, now.since(self.watcher.silent_from()));
+        answers.extend(self.asked.guards.ask(silence, self.watcher.guards(), root, output, busy));
         answers
     }
 
     /// What a guard says that goes by a file, if somebody waits for it.
     fn saw(&mut self, seen: Seen) -> Option<Answer> {
         let word = match seen.mark {
-            Ok(mark) => self.asked.guards.file(&seen.path, mark),
+            Ok(mark) => {
+                let silent = self.clock.now().since(self.watcher.silent_from());
+                self.asked.guards.file(&seen.path, mark, Clock::time_of_day(), silent)
+            }
             Err(why) => {
                 if seen.awaited {
                     let text = format!("guard file:{}: {why}", seen.path.display());
@@ -207,12 +213,18 @@ impl Session {
                 Word::Nothing
             }
         };
-        seen.awaited.then_some(Answer { guard: Guard::File(seen.path), word })
+        let answer = Answer { guard: Guard::File(seen.path), word };
+        if seen.awaited {
+            return Some(self.asked.guards.complete(answer));
+        }
+        self.asked.guards.keep(answer);
+        None
     }
 
     fn ask_guards(&mut self) {
         let now = self.clock.now();
-        self.asked.answers = self.hear_guards(true);
+        let answers = self.hear_guards(true);
+        self.asked.answers = answers.into_iter().map(|answer| self.asked.guards.complete(answer)).collect();
         let commands: Vec<String> = self
             .watcher
             .guards()

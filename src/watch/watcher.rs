@@ -13,7 +13,8 @@ use super::words::span;
 use super::{Action, Answer, Event, Guard, Moment, Observation, Order, Picture, Policy, State};
 use crate::exit::Reason;
 
-/// What is printed within this time of a mark that it is done belongs to the same message.
+/// What is printed within this time of a mark that it is done belongs to the same message, and what is begun within it of
+/// the last output to that.
 const SAME_BREATH: Duration = Duration::from_secs(1);
 
 /// The share of a silence that is allowed, in percent, after which guards begin to measure: what a command did long ago does
@@ -445,6 +446,13 @@ impl Watcher {
         let idle = self.limit().filter(|_| self.measured != Some(progress) && !self.exited)?;
         self.guards().next()?;
         Some(progress + idle.saturating_mul(MEASURED) / 100)
+    }
+
+    /// From when on what happens outside happens in silence. What comes with the last output belongs to it: a command says
+    /// what it begins, begins it, and that hangs.
+    pub fn silent_from(&self) -> Moment {
+        let breath = self.limit().map_or(SAME_BREATH, |idle| SAME_BREATH.min(idle / 4));
+        self.sight.clocks.progress + breath
     }
 
     fn ask_for_looks(&mut self, now: Moment, actions: &mut Vec<Action>) {

@@ -134,6 +134,29 @@ fn processes_that_come_and_go_and_bytes_that_move_speak_for_a_silent_command() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_began_or_changed_early_in_a_silence_speaks_for_the_command_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for (guard, script, says) in [
+        ("children", "sleep 0.8; sleep 1.8; echo finished", "1 processes started"),
+        ("file:made", "sleep 0.8; echo x >made; sleep 1.8; echo finished", "made changed"),
+    ] {
+        let options = ["--idle", "2s", "-v", "--guard", guard];
+        let output = Run::sh(&options, script).folder(folder.path()).output();
+        assert_eq!(output.status.code(), Some(0), "{guard}: {}", stderr(&output));
+        assert!(stderr(&output).contains(says), "{guard}: {}", stderr(&output));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn processes_that_are_gone_before_anybody_looks_speak_for_a_silent_command() {
+    let script = "timeout 2.5 sh -c 'while :; do /bin/true; done'; echo finished";
+    let output = Run::sh(&["--idle", "1s", "-v", "--guard", "children"], script).output();
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
+#[test]
 fn guards_that_had_no_time_to_measure_do_not_defer() {
     for options in [&["--idle", "300ms"][..], &["--idle", "1s", "--warn", "100"]] {
         let output = Run::sh(&[options, &["--guard", "net", "-v"]].concat(), "exec sleep 300").output();

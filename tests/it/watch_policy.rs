@@ -127,6 +127,16 @@ fn guards_that_measure_wake_nobody_up_more_often() {
 }
 
 #[test]
+fn what_comes_with_the_last_output_is_not_done_in_silence() {
+    for (idle, breath) in [(300, 1000), (2, 500)] {
+        let mut watched = Watched::with(|policy| policy.idle = Some(seconds(idle)));
+        watched.passes(seconds(1)).prints("working\r\n");
+        let from = watched.watcher.silent_from().since_start();
+        assert_eq!(from, seconds(1) + std::time::Duration::from_millis(breath), "{idle}");
+    }
+}
+
+#[test]
 fn a_command_that_ends_during_a_deferral_is_left_alone() {
     let mut watched = guarded();
     watched.guard = Some("busy");

@@ -1,7 +1,7 @@
 //! The process tree from /proc, and signals that cannot hit a process that has taken over an id.
 #![allow(unsafe_code, reason = "nothing wraps pidfd_send_signal(2)")]
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::fs;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -12,9 +12,10 @@ use nix::errno::Errno;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
+use super::super::clock::Clock;
 use super::super::signals::{is_there, send};
 use super::super::stat::{Stat, Ticks};
-use super::{Medium, Process, TreeWork};
+use super::{Key, Medium, Member, Process, TreeWork};
 use crate::signal::Signal;
 
 /// When a process started that /proc does not show: nobody else did then, the first ones of the kernel apart.
@@ -132,6 +133,18 @@ pub fn is_stopped_child(child: i32) -> bool {
     // Whoever is asked stays as it is.
     let flags = WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
     waitid(Id::Pid(Pid::from_raw(child)), flags).is_ok_and(|status| status != WaitStatus::StillAlive)
+}
+
+pub fn family(root: i32) -> Option<HashMap<Key, Member>> {
+    let (unit, now) = (Ticks::of_system()?, Clock::since_boot());
+    let member = |process: Process| {
+        let age = now.saturating_sub(unit.length(process.started));
+        // Their page faults, of which even the shortest have some, and their time.
+        let buried = |stat: Stat| [11, 13, 16, 17].into_iter().filter_map(|field| stat.number(field)).sum();
+        let buried = Stat::read(process.pid).map(buried).unwrap_or_default();
+        ((process.pid, process.started), Member { age, buried })
+    };
+    Some(descendants(root)?.into_iter().map(member).collect())
 }
 
 pub fn work(root: i32, terminals: &[u64]) -> Option<TreeWork> {

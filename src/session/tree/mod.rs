@@ -93,6 +93,23 @@ pub fn is_stopped_child(child: i32) -> bool {
     system::is_stopped_child(child)
 }
 
+/// One of a tree, as it is told apart from others: its id, and when it started.
+pub type Key = (i32, u64);
+
+/// What is known of one of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    /// How long ago it started.
+    pub age: Duration,
+    /// What its children have used that have ended and that it has waited for, all in one number: it grows with each.
+    pub buried: u64,
+}
+
+/// The descendants of `root`. None where it cannot be told.
+pub fn family(root: i32) -> Option<HashMap<Key, Member>> {
+    system::family(root)
+}
+
 /// What processes have done since they began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
@@ -108,7 +125,7 @@ pub struct TreeWork {
     /// Of those that have a standard stream on a terminal of the command's, and of the others.
     pub groups: [Work; 2],
     /// The processor time that each of the former has used itself, without its children's, by its id and its start.
-    pub own: HashMap<(i32, u64), Duration>,
+    pub own: HashMap<Key, Duration>,
 }
 
 /// The work of the descendants of `root`; the command's terminals have these device numbers. None where it cannot be told.

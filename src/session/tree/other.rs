@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 
-use super::{Medium, Process, TreeWork};
+use super::{Key, Medium, Member, Process, TreeWork};
 use crate::signal::Signal;
 
 pub fn adopt_orphans() -> bool {
@@ -32,6 +32,10 @@ pub fn is_stopped(_pid: i32) -> Option<bool> {
 
 pub fn is_stopped_child(_pid: i32) -> bool {
     true
+}
+
+pub fn family(_root: i32) -> Option<HashMap<Key, Member>> {
+    None
 }
 
 pub fn work(_root: i32, _terminals: &[u64]) -> Option<TreeWork> {
