@@ -12,7 +12,7 @@ use super::Session;
 use super::terminal::Terminal;
 use crate::exit::Reason;
 use crate::report::plain;
-use crate::watch::{Moment, Observation, Order, Size};
+use crate::watch::{Keys, Moment, Observation, Order, Size};
 
 /// How much longer the command gets.
 const MORE_TIME: Duration = Duration::from_mins(15);
@@ -41,13 +41,42 @@ pub struct Prompt {
     keyboard: bool,
     /// It stands on the screen; otherwise it waits until the command has finished a sequence that it is in the middle of.
     shown: bool,
+    /// What was typed since, which may be cut anywhere.
+    keys: Keys,
 }
 
 impl Prompt {
+    fn new(question: String) -> Self {
+        let (opened, keys) = (Moment::START, Keys::default());
+        Self { question, opened, over_drawing: false, keyboard: false, shown: false, keys }
+    }
+
     /// Whether it covers what the command shows.
     pub const fn is_shown(&self) -> bool {
         self.shown
     }
+
+    /// What the person answers who typed this. An arrow or a paste is no answer, and no part of one is.
+    fn answer(&mut self, now: Moment, typed: &[u8]) -> Option<Answer> {
+        // Also what comes too soon: the rest of it may not.
+        let letter = self.keys.lone_letter(now, typed).filter(|_| now.since(self.opened) >= SETTLES)?;
+        match letter.to_ascii_lowercase() {
+            b'e' => Some(Answer::Do(Order::Extend(MORE_TIME))),
+            b'k' => Some(Answer::Do(Order::Stop)),
+            b'a' => Some(Answer::Do(Order::Abort)),
+            b's' => Some(Answer::Show),
+            _ => None,
+        }
+    }
+}
+
+/// What the person answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Answer {
+    /// This is to be done.
+    Do(Order),
+    /// The status is to be shown.
+    Show,
 }
 
 /// What a full-screen program has drawn since it took the screen; kept only where a prompt may have to cover it.
@@ -135,8 +164,7 @@ impl Session {
             return self.observe(&Observation::Unasked);
         }
         let question = format!("{}: {}", about.meaning(), plain(evidence));
-        let opened = Moment::START;
-        self.prompt = Some(Prompt { question, opened, over_drawing: false, keyboard: false, shown: false });
+        self.prompt = Some(Prompt::new(question));
         self.show_prompt();
     }
 
@@ -173,28 +201,25 @@ impl Session {
     }
 
     /// The keys of the person who answers.
-    pub(super) fn answer_prompt(&mut self, keys: &[u8]) {
+    pub(super) fn answer_prompt(&mut self, typed: &[u8]) {
         let now = self.clock.now();
-        if self.outer.terminal.as_ref().and_then(Terminal::found).is_some_and(|found| is_signal(found, keys)) {
+        let found = self.outer.terminal.as_ref().and_then(Terminal::found);
+        if let Some(signal) = found.and_then(|found| first_signal(found, typed)) {
             // As everywhere: they are for the command, which is seen again.
             self.close_prompt();
-            return self.pass_keys(keys);
+            return self.pass_keys(&typed[signal..]);
         }
-        let settled = self.prompt.as_ref().is_some_and(|prompt| now.since(prompt.opened) >= SETTLES);
-        // More than one byte at a time is an arrow or a paste, and no answer.
-        let ([key], true) = (keys, settled) else { return };
-        let order = match key.to_ascii_lowercase() {
-            b'e' => Order::Extend(MORE_TIME),
-            b'k' => Order::Stop,
-            b'a' => Order::Abort,
-            b's' => {
-                let status = self.watcher.explain(now);
-                return self.draw_prompt(&status);
+        match self.prompt.as_mut().and_then(|prompt| prompt.answer(now, typed)) {
+            Some(Answer::Do(order)) => {
+                self.close_prompt();
+                self.observe(&Observation::Told(order));
             }
-            _ => return,
-        };
-        self.close_prompt();
-        self.observe(&Observation::Told(order));
+            Some(Answer::Show) => {
+                let status = self.watcher.explain(now);
+                self.draw_prompt(&status);
+            }
+            None => {}
+        }
     }
 
     pub(super) fn close_prompt(&mut self) {
@@ -242,10 +267,10 @@ impl Session {
     }
 }
 
-/// Whether this is the key that interrupts, ends or stops.
-fn is_signal(settings: &Termios, keys: &[u8]) -> bool {
+/// Where the first of these keys is that interrupts, ends or stops.
+fn first_signal(settings: &Termios, typed: &[u8]) -> Option<usize> {
     let set = [Key::VINTR, Key::VQUIT, Key::VSUSP].map(|key| settings.control_chars[key as usize]);
-    set.iter().any(|key| *key != libc::_POSIX_VDISABLE && keys == [*key])
+    typed.iter().position(|key| *key != libc::_POSIX_VDISABLE && set.contains(key))
 }
 
 #[cfg(test)]
@@ -254,6 +279,32 @@ mod tests {
 
     fn text_of(terminal: &avt::Terminal) -> Vec<String> {
         (0..6).map(|row| terminal.screen().line(row).map(|line| line.text().trim_end().to_owned()).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_letter_of_its_own_answers_and_a_part_of_an_arrow_does_not() {
+        let at = |milliseconds| Moment::after_start(Duration::from_millis(milliseconds));
+        let mut prompt = Prompt::new(String::new());
+        prompt.opened = at(100);
+        for (moment, typed, answer) in [
+            // Too soon, like the beginning of the arrow that goes on when it is no longer.
+            (500, "k", None),
+            (598, "\x1b", None),
+            (601, "[", None),
+            (604, "A", None),
+            (610, "make a plan", None),
+            (620, "x", None),
+            (630, "S", Some(Answer::Show)),
+            (640, "e", Some(Answer::Do(Order::Extend(MORE_TIME)))),
+            (650, "k", Some(Answer::Do(Order::Stop))),
+            (660, "a", Some(Answer::Do(Order::Abort))),
+            (670, "\x1b", None),
+            (680, "k", None),
+            (690, "\x1b", None),
+            (790, "k", Some(Answer::Do(Order::Stop))),
+        ] {
+            assert_eq!(prompt.answer(at(moment), typed.as_bytes()), answer, "{typed:?} at {moment}");
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) enum Key {
 
 /// Reads what comes, wherever it is cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     mode: Mode,
     /// The parameters of a sequence.
     sequence: Vec<u8>,
@@ -60,11 +60,26 @@ const WHOLE: Duration = Duration::from_millis(100);
 impl Keys {
     /// Takes in what came at this moment.
     pub(super) fn take(&mut self, now: Moment, bytes: &[u8]) -> Vec<Key> {
+        self.end_what_was_whole(now);
+        self.last = now;
+        bytes.iter().filter_map(|byte| self.byte(*byte)).collect()
+    }
+
+    /// The letter that came at this moment, if it is one of its own: no part of a sequence or a paste, and all that came.
+    pub(crate) fn lone_letter(&mut self, now: Moment, bytes: &[u8]) -> Option<u8> {
+        self.end_what_was_whole(now);
+        let begins = self.mode == Mode::Ground && !self.pasting;
+        let keys = self.take(now, bytes);
+        match bytes {
+            [byte] if begins && keys == [Key::Letter] => Some(*byte),
+            _ => None,
+        }
+    }
+
+    fn end_what_was_whole(&mut self, now: Moment) {
         if now.since(self.last) >= WHOLE {
             self.mode = Mode::Ground;
         }
-        self.last = now;
-        bytes.iter().filter_map(|byte| self.byte(*byte)).collect()
     }
 
     /// Whether what came last may be a key that is pressed and nothing more: Escape, or with Alt a letter that a report
@@ -235,6 +250,33 @@ mod tests {
         assert_eq!(keys.take(at(180), b")\x1b"), []);
         assert!(!keys.is_pressed());
         assert_eq!(keys.take(at(270), b"\\"), [Key::Report]);
+    }
+
+    #[test]
+    fn a_letter_of_its_own_is_no_part_of_anything() {
+        let last = |parts: &[&str]| {
+            let mut keys = Keys::default();
+            parts.iter().fold(None, |_, part| keys.lone_letter(at(0), part.as_bytes()))
+        };
+        assert_eq!(last(&["a"]), Some(b'a'));
+        assert_eq!(last(&["\x1b[A", "\x1b[B", "k"]), Some(b'k'));
+        assert_eq!(last(&["\x1b[200~a plan\x1b[201~", "k"]), Some(b'k'));
+        for parts in [
+            &["ak"] as &[&str],
+            &["\r"],
+            &["\x1b", "[", "A"],
+            &["\x1b", "k"],
+            &["\x1bO", "S"],
+            &["\x1b[97", "u"],
+            &["\x1b[M", "!", "a", "a"],
+            &["\x1b]11;", "a"],
+            &["\x1b[200~", "a"],
+        ] {
+            assert_eq!(last(parts), None, "{parts:?}");
+        }
+        let mut keys = Keys::default();
+        assert_eq!(keys.lone_letter(at(0), b"\x1b"), None);
+        assert_eq!(keys.lone_letter(at(100), b"k"), Some(b'k'));
     }
 
     #[test]

@@ -107,6 +107,7 @@ pub use contain::panic_is_contained;
 pub use counting::Counting;
 pub use event::Event;
 pub use guard::{Answer, Guard, SHORTEST, Word};
+pub(crate) use keys::Keys;
 pub use loops::{LoopPolicy, Repetition};
 pub use moment::Moment;
 pub use nudge::typeable;

@@ -1,5 +1,7 @@
 //! The question to the person, over whatever is on the screen.
 
+use std::os::unix::process::ExitStatusExt;
+
 use crate::support::Run;
 
 const OPTIONS: [&str; 4] = ["--timeout", "500ms", "--on-timeout", "prompt,stop"];
@@ -31,6 +33,12 @@ fn keys_that_interrupt_are_for_the_command_at_the_prompt_too() {
     let (text, status) = run.finish();
     assert_eq!(status.code(), Some(7), "{text}");
     assert!(text.find("\x1b[?1049l") < text.find("interrupted"), "{text:?}");
+    // Whoever is impatient types it twice, and what was typed before is no answer.
+    for keys in ["\x03\x03", "\x1b[Ak\x03"] {
+        let mut run = Run::sh(&OPTIONS, "sleep 300").in_terminal();
+        run.wait_for("kill and abort").enter(keys);
+        assert_eq!(run.finish().1.signal(), Some(libc::SIGINT), "{keys:?}");
+    }
 }
 
 #[test]
