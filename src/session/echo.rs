@@ -73,7 +73,7 @@ impl Session {
             || records.behind().next().is_some()
             || self.flow.sinks.iter().any(|sink| sink.is_behind() || sink.holds_return());
         let front = self.outer.terminal.as_ref().is_some_and(Terminal::is_raw);
-        alone && front && !visited && !behind && !self.inner.type_stdin && self.fate.ended.is_none()
+        alone && front && !visited && !behind && self.inner.stdin.is_none() && self.fate.ended.is_none()
     }
 
     /// Waits where nothing else is to be minded.

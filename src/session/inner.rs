@@ -6,11 +6,11 @@ use super::authors::Authors;
 use super::pty::Pty;
 use super::queries::Queries;
 use super::relay::Keyboard;
+use super::stdin::Stdin;
 use crate::watch::Moment;
 
 /// The command's terminal.
 #[derive(Default)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Inner {
     /// Our side of it; none if the command has none, or after ours was hung up.
     pub(super) pty: Option<Pty>,
@@ -18,8 +18,8 @@ pub(super) struct Inner {
     pub(super) slave: Option<OwnedFd>,
     /// The command reads from it: something can be typed.
     pub(super) reads_pty: bool,
-    /// Our own standard input is to be typed.
-    pub(super) type_stdin: bool,
+    /// Our own standard input, while it is to be typed.
+    pub(super) stdin: Option<Stdin<'static>>,
     /// It echoes nothing, and that is not the command's doing: we have seen to it, or ours did not echo either.
     pub(super) is_silenced: bool,
     /// What is on its way.

@@ -83,6 +83,7 @@ mod spawn;
 #[cfg(target_os = "linux")]
 mod stat;
 mod status;
+mod stdin;
 mod streams;
 mod surroundings;
 mod tally;

@@ -9,7 +9,6 @@ use super::Session;
 use super::pollset::PollSet;
 use super::prompt::Prompt;
 use super::relay::Source;
-use super::terminal::STANDARD;
 use crate::control::{Server, Which};
 
 /// What a descriptor in the poll set means.
@@ -88,8 +87,8 @@ impl Session {
                 if let Some(terminal) = self.outer.terminal.as_ref().filter(|terminal| terminal.is_raw()) {
                     set.add(Watched::Terminal, terminal.as_fd(), input);
                 }
-                if self.inner.type_stdin {
-                    set.add(Watched::Stdin, STANDARD[0], input);
+                if let Some(stdin) = &self.inner.stdin {
+                    set.add(Watched::Stdin, stdin.fd(), input);
                 }
             }
         }

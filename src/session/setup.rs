@@ -29,10 +29,11 @@ use super::relay::Source;
 use super::scribe::LINES_ABOVE;
 use super::signals::Signals;
 use super::sink::Sink;
+use super::stdin::Stdin;
 use super::streams::{Input, Plan};
 use super::surroundings::Own;
 use super::teller::Teller;
-use super::terminal::replace_standard_streams;
+use super::terminal::{STANDARD, replace_standard_streams};
 use crate::config::{Config, Say};
 use crate::error::Error;
 use crate::watch::{Event, Moment, Observation, Policy, Size, Watcher};
@@ -132,7 +133,7 @@ impl Session {
                 pty: ground.pty,
                 slave: ground.slave,
                 reads_pty: plan.stdin == Input::Pty,
-                type_stdin: plan.type_stdin,
+                stdin: plan.type_stdin.then(|| Stdin::new(STANDARD[0], own.stdin)),
                 is_silenced,
                 ..Inner::default()
             },

@@ -7,7 +7,7 @@ use nix::sys::termios::SpecialCharacterIndices as Key;
 
 use super::inner::Inner;
 use super::prompt::Prompt;
-use super::{Observation, Session, interrupts, terminal};
+use super::{Observation, Session, interrupts};
 
 /// A terminal never gives more at a time.
 const READ: usize = 4096;
@@ -144,14 +144,12 @@ impl Session {
 
     /// Our own standard input, typed into the command's terminal.
     pub(super) fn read_stdin(&mut self) {
-        if self.inner.pty.is_none() {
-            return;
-        }
+        let (Some(_), Some(stdin)) = (&self.inner.pty, &self.inner.stdin) else { return };
         let mut buffer = [0; READ];
-        match nix::unistd::read(terminal::STANDARD[0], &mut buffer) {
+        match stdin.read(&mut buffer) {
             Err(Errno::EAGAIN | Errno::EINTR) => {}
             Ok(0) | Err(_) => {
-                self.inner.type_stdin = false;
+                self.inner.stdin = None;
                 // Twice: the first ends a line that was not finished.
                 if let Some(end) = self.end_key() {
                     self.type_ours(&[end; 2]);

@@ -2,9 +2,15 @@
 
 use std::fs;
 use std::io::{Read, Write};
+#[cfg(target_os = "linux")]
+use std::os::unix::{fs::OpenOptionsExt, process::ExitStatusExt};
 use std::process::Stdio;
 use std::thread;
 
+#[cfg(target_os = "linux")]
+use crate::exhaustion::can_fail;
+#[cfg(target_os = "linux")]
+use crate::support::reads;
 use crate::support::{Run, has, until, without_terminal};
 
 /// Which of the three streams are terminals for the command: `t` or `-` for each.
@@ -297,4 +303,28 @@ fn a_terminal_that_the_command_reads_directly_is_left_as_it_is() {
         run.wait_for("ready").enter("\x03");
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&run.finish().1), Some(libc::SIGINT), "{pty}");
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn input_that_another_reader_was_faster_to_take_is_not_waited_for() {
+    if !can_fail() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let name = folder.path().join("pipe");
+    nix::unistd::mkfifo(&name, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let mut pipe = fs::File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(&name).unwrap();
+    // Between having been told that there is something and reading it.
+    let slow = "strace -D -qq -o /dev/null -P $PWD/pipe -e inject=read:delay_enter=1s";
+    let script = format!("exec {slow} $IW --stdin pty -- sh -c 'echo ready; exec cat' <pipe");
+    let mut run = Run::script("sh", &script).folder(folder.path()).in_pipes();
+    let pid = run.wait_for("ready").pid();
+    until("what is taken from it", || {
+        pipe.write_all(b"x").unwrap();
+        until("its read", || reads(pid, &name));
+        pipe.read(&mut [0; 16]).is_ok()
+    });
+    run.signal(libc::SIGTERM);
+    assert_eq!(run.finish().1.signal(), Some(libc::SIGTERM));
 }

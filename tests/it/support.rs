@@ -494,6 +494,17 @@ pub fn state(pid: i32) -> Option<char> {
     rest.chars().next().filter(|state| !matches!(state, 'Z' | 'X'))
 }
 
+/// Whether a process is in a read of this file.
+#[cfg(target_os = "linux")]
+pub fn reads(pid: i32, file: &Path) -> bool {
+    let call = std::fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
+    let mut words = call.split(' ');
+    let is_read = words.next() == Some(&libc::SYS_read.to_string());
+    let fd = words.next().and_then(|fd| u32::from_str_radix(fd.trim_start_matches("0x"), 16).ok());
+    let open = |fd| std::fs::read_link(format!("/proc/{pid}/fd/{fd}"));
+    is_read && fd.and_then(|fd| open(fd).ok()).is_some_and(|open| open == file)
+}
+
 /// Waits until a process is gone.
 pub fn until_gone(pid: i32) {
     until("its end", || state(pid).is_none());
