@@ -101,8 +101,9 @@ impl Ground {
 
     /// Nobody came to read what was typed too early: it is for whoever comes next.
     pub fn return_typeahead(&mut self) {
-        if let (Some(terminal), Some(slave), Some(settings)) = (&mut self.terminal, &self.slave, &self.settings)
-            && let Ok(unread) = typeahead::take(slave, settings)
+        if let (Some(terminal), Some(pty), Some(slave), Some(settings)) =
+            (&mut self.terminal, &self.pty, &self.slave, &self.settings)
+            && let Ok(unread) = typeahead::take_unread(pty, slave, settings)
             && !unread.is_empty()
         {
             typeahead::give_back(terminal, &unread);

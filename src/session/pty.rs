@@ -35,11 +35,17 @@ impl Pty {
         // this borrow.
         let fd = unsafe { BorrowedFd::borrow_raw(raw) }.try_clone_to_owned()?;
         never_block(&fd)?;
-        let slave = open_slave(&*pair.master, &fd)?;
+        let slave = open_slave(&*pair.master, &fd, 0)?;
         if let Some(settings) = like {
             termios::tcsetattr(&slave, SetArg::TCSANOW, settings)?;
         }
         Ok((Self { master: pair.master, fd }, slave))
+    }
+
+    /// The command's side of it once more, which does not hold up whoever reads it. The other one would: the command has the
+    /// same open file, so that it has to stay as the command expects it.
+    pub fn reopen_slave(&self) -> io::Result<OwnedFd> {
+        open_slave(&*self.master, &self.fd, libc::O_NONBLOCK)
     }
 
     /// Gives it a new size. The kernel tells the processes in its foreground.
@@ -126,12 +132,12 @@ impl AsFd for Pty {
 }
 
 /// portable-pty does not hand out its slave, so the peer is opened again: through the master where the kernel can
-/// (also where /dev/pts is another mount), by name elsewhere.
-fn open_slave(master: &dyn MasterPty, fd: &OwnedFd) -> io::Result<OwnedFd> {
+/// (also where /dev/pts is another mount), by name elsewhere. Besides to be read and written, in this `way`.
+fn open_slave(master: &dyn MasterPty, fd: &OwnedFd, way: libc::c_int) -> io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     {
         // Without O_CLOEXEC: the kernel keeps it among the flags that F_GETFL shows to the command.
-        let flags = libc::O_RDWR | libc::O_NOCTTY;
+        let flags = libc::O_RDWR | libc::O_NOCTTY | way;
         // SAFETY: TIOCGPTPEER takes open flags by value and gives a new descriptor or an error.
         let peer = unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCGPTPEER, flags) };
         if peer >= 0 {
@@ -143,7 +149,7 @@ fn open_slave(master: &dyn MasterPty, fd: &OwnedFd) -> io::Result<OwnedFd> {
     }
     let _ = fd;
     let name = master.tty_name().ok_or(io::ErrorKind::NotFound)?;
-    let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open(name)?;
+    let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY | way).open(name)?;
     Ok(file.into())
 }
 

@@ -56,7 +56,8 @@ impl Session {
     pub(super) fn return_typeahead(&mut self) {
         let Some(terminal) = self.outer.terminal.as_mut().filter(|terminal| terminal.is_raw()) else { return };
         let (Some(pty), Some(slave)) = (&self.inner.pty, &self.inner.slave) else { return };
-        let mut unread = pty.settings().and_then(|settings| typeahead::take(slave, &settings)).unwrap_or_default();
+        let mut unread =
+            pty.settings().and_then(|settings| typeahead::take_unread(pty, slave, &settings)).unwrap_or_default();
         unread.extend(self.inner.keyboard.take_back());
         let mut unread = self.inner.authors.leave_out_ours(unread);
         if !unread.is_empty() {

@@ -6,8 +6,9 @@
 #![allow(unsafe_code, reason = "a request to a terminal that nothing wraps")]
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use super::pty::Pty;
 use super::terminal::Terminal;
 use nix::errno::Errno;
 use nix::libc;
@@ -41,6 +42,15 @@ pub fn take(fd: &impl AsFd, settings: &Termios) -> io::Result<Vec<u8>> {
         }
     }
     Ok(taken)
+}
+
+/// Takes what waits in the command's terminal. Whoever else reads it may be faster, so it is not read through `slave`: that
+/// would hold us up. Only where it cannot be opened once more, as when the command has it for itself alone, it is.
+pub fn take_unread(pty: &Pty, slave: &OwnedFd, settings: &Termios) -> io::Result<Vec<u8>> {
+    match pty.reopen_slave() {
+        Ok(own) => take(&own, settings),
+        Err(_) => take(slave, settings),
+    }
 }
 
 /// Takes what waits in our own terminal while it is raw, as it would have come had it not been.

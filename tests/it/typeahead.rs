@@ -1,9 +1,13 @@
 //! What was typed too early, or is left unread, is not lost.
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::{io::Read, os::unix::fs::OpenOptionsExt, path::PathBuf, process::Command};
 
 use crate::exhaustion::can_fail;
 use crate::support::Run;
+#[cfg(target_os = "linux")]
+use crate::support::{reads, until};
 
 #[test]
 fn what_was_typed_before_the_start_reaches_the_command() {
@@ -91,6 +95,35 @@ fn more_than_a_terminal_holds_can_be_typed_ahead() {
     run.wait_for("ready").enter("first\n".to_owned() + &line.repeat(400) + "the last one\n");
     assert_eq!(run.number("lines"), 401);
     assert!(run.finish().1.success());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_another_reader_was_faster_to_take_is_not_waited_for() {
+    if !can_fail() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = "echo \"tty=$(tty | tr -dc 0-9);\"; until [ -e go ]; do sleep 0.02; done";
+    let mut run = Run::sh(&[], script).folder(folder.path()).in_terminal();
+    let name = PathBuf::from(format!("/dev/pts/{}", run.number("tty")));
+    // Between having been told that there is something and reading it.
+    let mut slow = Command::new("strace");
+    slow.args(["-qq", "-o", "/dev/null", "-e", "inject=read:delay_enter=1s", "-P"]).arg(&name);
+    let mut slow = slow.args(["-p", &run.pid().to_string()]).spawn().unwrap();
+    let pid = run.pid();
+    until("the tracer", || {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        !status.contains("TracerPid:\t0\n")
+    });
+    run.enter("one\n").wait_for("one");
+    fs::write(folder.path().join("go"), "").unwrap();
+    until("its read", || reads(pid, &name));
+    let mut other = fs::File::options().read(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK).open(&name).unwrap();
+    assert_eq!(other.read(&mut [0; 16]).ok(), Some(4));
+    let (_, status) = run.finish_bytes();
+    assert!(status.success() && slow.wait().unwrap().success());
+    assert_eq!(run.settings(), run.found());
 }
 
 #[test]
