@@ -49,6 +49,11 @@ impl Session {
         self.set_attended(false);
     }
 
+    /// Whether somebody else has our terminal, and we go on as if it were ours.
+    pub(super) fn has_lost_terminal(&self) -> bool {
+        self.outer.terminal.as_ref().is_some_and(|terminal| terminal.is_raw() && !terminal.is_ours())
+    }
+
     /// Whether somebody else has our terminal, and we would take it.
     pub(super) fn is_in_back(&self) -> bool {
         !self.outer.on_demand

@@ -441,6 +441,8 @@ impl Session {
         }
         self.fate.last_word |= told_to_end && self.watcher.ending_reason().is_some();
         match (signal, origin) {
+            // Somebody has taken our terminal without a word, and does not let the background print.
+            (Signal::TTOU, Origin::Kernel) if self.has_lost_terminal() => self.go_to_back(),
             // What we have sent ourselves, and what the kernel sends to whoever of a process group uses the terminal from
             // the background: where the command shares ours it has its own already.
             (_, Origin::Own) | (Signal::TTIN | Signal::TTOU, Origin::Kernel) => {}

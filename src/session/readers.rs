@@ -117,13 +117,15 @@ impl Session {
                     self.leave_out_stop();
                     heeded = Heeded::Stop;
                 }
-                // The key. Those for whoever uses the terminal from the background are no more for us here than before.
+                // The key.
                 Signal::TSTP if origin != Origin::Own && !place::is_orphaned() => {
                     let was_raw = self.outer.terminal.as_ref().is_some_and(Terminal::is_raw);
                     arrived.extend(self.stand_still(signal));
                     self.take_place_again(was_raw);
                     heeded = Heeded::Stop;
                 }
+                // Of those for whoever uses the terminal from the background, the others are no more for us here than before.
+                Signal::TTOU if origin == Origin::Kernel && self.has_lost_terminal() => self.go_to_back(),
                 _ => {}
             }
         }

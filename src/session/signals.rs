@@ -99,7 +99,7 @@ impl Signals {
     }
 
     /// Holds back TTOU, or lets it through. While it is held back we may write to a terminal in whose background we
-    /// are; caught and not held back, the write would be tried again for ever.
+    /// are; caught and not held back, it tells us that we are.
     pub fn hold_terminal_output(hold: bool) {
         let mut this = SigSet::empty();
         this.add(Nix::SIGTTOU);
@@ -252,8 +252,8 @@ fn handle(number: i32) {
     // SAFETY: an all-zero sigaction is a valid value to be filled in.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = note as *const () as libc::sighandler_t;
-    // A read from a terminal in whose background we are would be tried again for ever.
-    let restart = if number == libc::SIGTTIN { 0 } else { libc::SA_RESTART };
+    // A read from a terminal in whose background we are would be tried again for ever, and so would a write to it.
+    let restart = if [libc::SIGTTIN, libc::SIGTTOU].contains(&number) { 0 } else { libc::SA_RESTART };
     action.sa_flags = libc::SA_SIGINFO | restart;
     // SAFETY: the set outlives the call. One note is written after the other.
     unsafe { libc::sigfillset(&raw mut action.sa_mask) };

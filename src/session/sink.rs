@@ -251,8 +251,8 @@ impl Sink {
                         break;
                     }
                 }
-                Err(Errno::EINTR) => {}
-                Err(Errno::EAGAIN) => break,
+                // Interrupted is only who writes to a terminal in whose background we are: that has to be seen to first.
+                Err(Errno::EAGAIN | Errno::EINTR) => break,
                 // For the moment. `poll` would say that it is ready all the same.
                 Err(Errno::ENOMEM | Errno::ENOBUFS) if tries < TRIES => {
                     tries += 1;

@@ -297,23 +297,29 @@ fn silence_while_stopped_is_not_idleness() {
     run.enter("hello\n").wait_for("got hello").enter("exit\n").finish_bytes();
 }
 
+/// A shell that takes the terminal from its job without a word, once it may.
+const TAKES: &str = "use POSIX; $| = 1; $SIG{TTOU} = 'IGNORE'; my $job = fork; \
+    if (!$job) { setpgrp; POSIX::tcsetpgrp(0, $$); $SIG{TTOU} = 'DEFAULT'; exec @ARGV } \
+    select(undef, undef, undef, 0.01) until -e 'go'; POSIX::tcsetpgrp(0, getpgrp); print \"taken by the shell\n\"; \
+    waitpid($job, 0); print \"status=$?;\"";
+
+/// Its job, as soon as that has the terminal.
+fn only_child(run: &mut Running) -> i32 {
+    run.until("a terminal of its own", |run| run.settings() != run.found());
+    let shell = run.pid();
+    fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap().trim().parse().unwrap()
+}
+
 #[test]
 fn a_terminal_that_somebody_takes_without_a_word_is_left_to_them() {
     if !has("perl") {
         return;
     }
-    let shell = "use POSIX; $| = 1; $SIG{TTOU} = 'IGNORE'; my $job = fork; \
-        if (!$job) { setpgrp; POSIX::tcsetpgrp(0, $$); $SIG{TTOU} = 'DEFAULT'; exec @ARGV } \
-        select(undef, undef, undef, 0.01) until -e 'go'; POSIX::tcsetpgrp(0, getpgrp); print \"taken by the shell\n\"; \
-        waitpid($job, 0); print \"status=$?;\"";
     for watched in [&["--", "sh", "-c", "echo pid=$PPID';'; sleep 300"][..], &["ctl", "watch"]] {
         let folder = tempfile::tempdir().unwrap();
-        let argv = [&["perl", "-e", shell, program()][..], watched].concat();
+        let argv = [&["perl", "-e", TAKES, program()][..], watched].concat();
         let mut run = Run::bare(&argv).folder(folder.path()).in_terminal();
-        run.until("a terminal of its own", |run| run.settings() != run.found());
-        let shell = run.pid();
-        let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
-        let job: i32 = children.trim().parse().unwrap();
+        let job = only_child(&mut run);
         fs::write(folder.path().join("go"), "").unwrap();
         run.wait_for("taken by the shell").enter("typed\n");
         run.until("the settings", |run| run.settings() == run.found());
@@ -322,6 +328,25 @@ fn a_terminal_that_somebody_takes_without_a_word_is_left_to_them() {
         send_if_there(job, libc::SIGCONT);
         run.wait_for("status=15;").finish_bytes();
     }
+}
+
+#[test]
+fn a_terminal_that_was_taken_and_lets_nobody_print_from_the_background_is_left_to_them() {
+    if !has("perl") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = "until [ -e print ]; do sleep 0.02; done; echo printed in the back; exec sleep 300";
+    let mut run = Run::bare(&["perl", "-e", TAKES, program(), "--", "sh", "-c", script])
+        .folder(folder.path())
+        .in_terminal_with(80, 24, |settings| settings.local_flags.insert(LocalFlags::TOSTOP));
+    let job = only_child(&mut run);
+    fs::write(folder.path().join("go"), "").unwrap();
+    run.wait_for("taken by the shell");
+    fs::write(folder.path().join("print"), "").unwrap();
+    run.wait_for("printed in the back").until("the settings", |run| run.settings() == run.found());
+    send(job, libc::SIGTERM);
+    run.wait_for("status=15;").finish_bytes();
 }
 
 #[test]
