@@ -31,6 +31,8 @@ impl Signal {
     pub const TTIN: Self = Self(libc::SIGTTIN);
     /// Written to the terminal in the background.
     pub const TTOU: Self = Self(libc::SIGTTOU);
+    /// The limit on processor time is reached.
+    pub const XCPU: Self = Self(libc::SIGXCPU);
     /// A child changed.
     pub const CHLD: Self = Self(libc::SIGCHLD);
     /// A file became too large.

@@ -444,8 +444,9 @@ impl Session {
             // Somebody has taken our terminal without a word, and does not let the background print.
             (Signal::TTOU, Origin::Kernel) if self.has_lost_terminal() => self.go_to_back(),
             // What we have sent ourselves, and what the kernel sends to whoever of a process group uses the terminal from
-            // the background: where the command shares ours it has its own already.
-            (_, Origin::Own) | (Signal::TTIN | Signal::TTOU, Origin::Kernel) => {}
+            // the background: where the command shares ours it has its own already. It also has the limit on processor time
+            // itself, which we have reached here with our own.
+            (_, Origin::Own) | (Signal::TTIN | Signal::TTOU | Signal::XCPU, Origin::Kernel) => {}
             (Signal::CHLD, Origin::Kernel) => {
                 self.mind_shells();
                 self.command.monitor.keep_awake();

@@ -164,3 +164,23 @@ fn a_signal_reaches_a_command_that_has_left_its_process_group() {
     until_gone(pid);
     run.finish_bytes();
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_limit_on_processor_time_that_only_we_have_reached_is_not_the_commands() {
+    // What the command itself does is little: others print for it, and to look at that takes us longer than the limit.
+    let command = "trap \"touch told\" XCPU; until [ -e go ]; do seq 300000; done; exit 4";
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("ulimit -S -t 1; exec $IW -- sh -c '{command}' >/dev/null");
+    let mut run = Run::script("sh", &script).folder(folder.path()).in_pipes();
+    let limits = format!("/proc/{}/limits", run.pid());
+    run.until("the limit", |_| {
+        let limits = std::fs::read_to_string(&limits).unwrap();
+        let time = limits.lines().find_map(|line| line.strip_prefix("Max cpu time")).unwrap();
+        // The kernel grants another second to whom it has told.
+        time.split_whitespace().next().unwrap().parse::<u64>().is_ok_and(|seconds| seconds > 1)
+    });
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    assert_eq!(run.finish().1.code(), Some(4));
+    assert!(!folder.path().join("told").exists());
+}
