@@ -12,7 +12,7 @@ use super::Session;
 use super::terminal::Terminal;
 use crate::exit::Reason;
 use crate::report::plain;
-use crate::watch::{Keys, Moment, Observation, Order, Size};
+use crate::watch::{Keys, Moment, Observation, Order, Size, affordable, allowance};
 
 /// How much longer the command gets.
 const MORE_TIME: Duration = Duration::from_mins(15);
@@ -81,46 +81,59 @@ enum Answer {
 
 /// What a full-screen program has drawn since it took the screen; kept only where a prompt may have to cover it.
 #[derive(Debug, Default)]
-pub struct Drawn(Vec<u8>);
+pub struct Drawn {
+    bytes: Vec<u8>,
+    /// How much of that is a picture already.
+    pictured: usize,
+}
 
 impl Drawn {
-    /// Adds output; `alternate` is whether the alternate screen is shown after it, `cols` and `rows` are its size.
-    pub fn add(&mut self, bytes: &[u8], alternate: bool, (cols, rows): (usize, usize)) {
+    /// Adds output; `alternate` is whether the alternate screen is shown after it, `size` is that of the screen.
+    pub fn add(&mut self, bytes: &[u8], alternate: bool, size: Size) {
         if !alternate {
-            self.0.clear();
+            self.bytes.clear();
+            self.pictured = 0;
             return;
         }
-        self.0.extend_from_slice(bytes);
-        if self.0.len() > MOST_KEPT {
+        self.bytes.extend_from_slice(bytes);
+        // The picture of a large screen may be longer than that, and is not painted anew for a little more.
+        if self.bytes.len() > MOST_KEPT + 2 * self.pictured {
             // The picture itself says the same in less. A character that is cut in two stays for the next time.
-            let whole = match std::str::from_utf8(&self.0) {
+            let whole = match std::str::from_utf8(&self.bytes) {
                 Err(error) if error.error_len().is_none() => error.valid_up_to(),
-                _ => self.0.len(),
+                _ => self.bytes.len(),
             };
-            let rest = self.0.split_off(whole);
-            self.0 = self.picture(cols, rows).into_bytes();
-            self.0.extend(rest);
+            let rest = self.bytes.split_off(whole);
+            self.bytes = self.picture(size).into_bytes();
+            self.pictured = self.bytes.len();
+            self.bytes.extend(rest);
         }
     }
 
     /// What draws the same on an empty terminal of this size.
-    fn picture(&self, cols: usize, rows: usize) -> String {
-        let text = spelled_out(&String::from_utf8_lossy(&self.0), cols);
+    fn picture(&self, size: Size) -> String {
+        let text = spelled_out(&String::from_utf8_lossy(&self.bytes), size.cols.into());
         let painted = std::panic::catch_unwind(|| {
-            let mut terminal = avt::Terminal::new(cols.max(2), rows.max(1)).ok()?;
-            terminal.feed([text.as_str()]);
+            let mut terminal = avt::Terminal::new(size.cols.into(), size.rows.into()).ok()?;
+            terminal.feed(deciding_parts(&text, size));
             Some(terminal.dump())
         });
         painted.ok().flatten().unwrap_or_default()
     }
 
     /// What brings this picture back onto an alternate screen of this size.
-    fn repaint(&self, cols: usize, rows: usize) -> Vec<u8> {
-        let painted = self.picture(cols, rows);
+    fn repaint(&self, size: Size) -> Vec<u8> {
+        let painted = self.picture(size);
         // What comes before belongs to the other screen, which the terminal still has.
         let picture = painted.split_once("\x1b[?1047h").map_or(painted.as_str(), |(_, picture)| picture);
-        format!("{PLAIN}\x1b[2J\x1b[H{}", spelled_out(picture, cols)).into_bytes()
+        format!("{PLAIN}\x1b[2J\x1b[H{}", spelled_out(picture, size.cols.into())).into_bytes()
     }
+}
+
+/// What leaves the same picture: whoever prints nothing but what makes an emulator clear the screen would hold up the relay
+/// for seconds.
+fn deciding_parts(text: &str, size: Size) -> Vec<&str> {
+    affordable(text, size, true, &mut allowance(size)).unwrap_or_else(|| vec![text])
 }
 
 /// The same without repeat counts: not every terminal knows them, and 65535 of them cost an emulator seconds. A row is
@@ -228,8 +241,8 @@ impl Session {
             self.show(KEYS_AS_BEFORE);
         }
         if prompt.over_drawing {
-            let (cols, rows) = self.screen_size();
-            let repaint = self.drawn.as_ref().map(|drawn| drawn.repaint(cols, rows)).unwrap_or_default();
+            let size = self.screen_size();
+            let repaint = self.drawn.as_ref().map(|drawn| drawn.repaint(size)).unwrap_or_default();
             self.show(&repaint);
         } else {
             self.show(b"\x1b[?1049l");
@@ -253,11 +266,9 @@ impl Session {
         self.prompt.as_ref().is_some_and(Prompt::is_shown)
     }
 
-    pub(super) fn screen_size(&self) -> (usize, usize) {
+    pub(super) fn screen_size(&self) -> Size {
         let size = self.outer.terminal.as_ref().and_then(Terminal::size);
-        let size = size.map_or(Size::ASSUMED, |size| Size { cols: size.cols, rows: size.rows });
-        let Size { cols, rows } = size.drawn();
-        (cols.into(), rows.into())
+        size.map_or(Size::ASSUMED, |size| Size { cols: size.cols, rows: size.rows }).drawn()
     }
 
     fn show(&mut self, bytes: &[u8]) {
@@ -276,6 +287,8 @@ fn first_signal(settings: &Termios, typed: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SIZE: Size = Size { cols: 20, rows: 6 };
 
     fn text_of(terminal: &avt::Terminal) -> Vec<String> {
         (0..6).map(|row| terminal.screen().line(row).map(|line| line.text().trim_end().to_owned()).unwrap()).collect()
@@ -314,11 +327,11 @@ mod tests {
         let mut before = avt::Terminal::new(20, 6).unwrap();
         before.feed([drawing]);
         let mut drawn = Drawn::default();
-        drawn.add(drawing.as_bytes(), true, (20, 6));
+        drawn.add(drawing.as_bytes(), true, SIZE);
         let mut covered = avt::Terminal::new(20, 6).unwrap();
         covered.feed([drawing]);
         covered.feed(["\x1b[m\x1b[2J\x1b[Hmenu\r\nmenu\r\nmenu"]);
-        let repaint = String::from_utf8(drawn.repaint(20, 6)).unwrap();
+        let repaint = String::from_utf8(drawn.repaint(SIZE)).unwrap();
         covered.feed([repaint.as_str()]);
         assert_eq!(text_of(&covered), text_of(&before));
         assert_eq!(covered.cursor_position(), before.cursor_position());
@@ -333,10 +346,10 @@ mod tests {
         let mut before = avt::Terminal::new(20, 6).unwrap();
         before.feed([drawing]);
         let mut drawn = Drawn::default();
-        drawn.add(drawing.as_bytes(), true, (20, 6));
+        drawn.add(drawing.as_bytes(), true, SIZE);
         let mut covered = avt::Terminal::new(20, 6).unwrap();
         covered.feed([drawing, PLAIN, "\x1b[2J\x1b[Hmenu\r\nmenu\r\nmenu\r\nmenu\r\nmenu\r\nmenu"]);
-        let repaint = String::from_utf8(drawn.repaint(20, 6)).unwrap();
+        let repaint = String::from_utf8(drawn.repaint(SIZE)).unwrap();
         assert!(repaint.contains("--------------------"), "{repaint:?}");
         covered.feed([repaint.as_str()]);
         assert_eq!(text_of(&covered), text_of(&before));
@@ -348,27 +361,62 @@ mod tests {
         let mut drawn = Drawn::default();
         let mut terminal = avt::Terminal::new(20, 6).unwrap();
         terminal.feed(["\x1b[?1049h\x1b[31m"]);
-        drawn.add(b"\x1b[?1049h\x1b[31m", true, (20, 6));
+        drawn.add(b"\x1b[?1049h\x1b[31m", true, SIZE);
         for row in 0..200_000 {
             let line = format!("\x1b[{};1Hrow ü {row}", row % 6 + 1);
             terminal.feed([line.as_str()]);
             let (one, two) = line.as_bytes().split_at(10);
-            drawn.add(one, true, (20, 6));
-            drawn.add(two, true, (20, 6));
+            drawn.add(one, true, SIZE);
+            drawn.add(two, true, SIZE);
         }
-        assert!(drawn.0.len() <= MOST_KEPT);
+        assert!(drawn.bytes.len() <= MOST_KEPT);
         let mut repainted = avt::Terminal::new(20, 6).unwrap();
-        repainted.feed(["\x1b[?1047h", &String::from_utf8(drawn.repaint(20, 6)).unwrap()]);
+        repainted.feed(["\x1b[?1047h", &String::from_utf8(drawn.repaint(SIZE)).unwrap()]);
         assert_eq!(text_of(&repainted), text_of(&terminal));
         assert_eq!(repainted.cursor_position(), terminal.cursor_position());
     }
 
     #[test]
+    fn of_a_flood_that_clears_the_screen_only_as_much_is_painted_as_leaves_the_same_picture() {
+        let size = Size { cols: 200, rows: 50 };
+        for (before, clears) in [("", "\x1b[2J"), ("\x1b[31mred", "\x1b[2J\x1b[H"), ("", "\x1b[H\x1b[Jx\r\n")] {
+            let flood = format!("\x1b[?1049h{before}{}\x1b[3;3Hlast", clears.repeat(MOST_KEPT / clears.len()));
+            let parts = deciding_parts(&flood, size);
+            let painted: usize = parts.iter().map(|part| part.matches('J').count()).sum();
+            // What is worth the length of the flood, and not what it holds.
+            assert!((1..flood.len() / 100).contains(&painted), "{painted} of {clears:?}");
+            let shown = |parts: &[&str]| {
+                let mut terminal = avt::Terminal::new(size.cols.into(), size.rows.into()).unwrap();
+                terminal.feed(parts.iter().copied());
+                terminal.dump()
+            };
+            let end = format!("\x1b[?1049h{before}{}\x1b[3;3Hlast", clears.repeat(100));
+            assert_eq!(shown(&parts), shown(&[&end]), "{clears:?}");
+        }
+    }
+
+    #[test]
+    fn a_picture_that_is_longer_than_what_is_kept_is_not_painted_for_every_byte() {
+        let size = Size { cols: 500, rows: 300 };
+        let mut drawn = Drawn::default();
+        // Each letter looks different from the one before it.
+        let letters: Vec<String> = (0..150_000).map(|letter| format!("\x1b[38;5;{}mx", letter % 256)).collect();
+        drawn.add(format!("\x1b[?1049h{}", letters.concat()).as_bytes(), true, size);
+        let pictured = drawn.pictured;
+        assert!(pictured > MOST_KEPT, "{pictured}");
+        for _ in 0..100 {
+            let before = drawn.bytes.len();
+            drawn.add(b"more", true, size);
+            assert_eq!((drawn.pictured, drawn.bytes.len()), (pictured, before + 4));
+        }
+    }
+
+    #[test]
     fn leaving_the_screen_forgets_the_picture() {
         let mut drawn = Drawn::default();
-        drawn.add(b"x", true, (20, 6));
-        drawn.add(b"y", false, (20, 6));
-        assert!(drawn.0.is_empty());
+        drawn.add(b"x", true, SIZE);
+        drawn.add(b"y", false, SIZE);
+        assert!(drawn.bytes.is_empty());
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl Session {
 
     /// Undoes the modes that the command left on.
     pub(super) fn restore_screen(&mut self) {
-        let undo = self.flow.modes.undo(self.screen_size().1);
+        let undo = self.flow.modes.undo(self.screen_size().rows.into());
         if let (Some(screen), false) = (self.outer.screen, undo.is_empty()) {
             self.cut_off_sequence();
             self.flow.sinks[screen].take(&undo);

@@ -19,13 +19,13 @@ const CELLS: usize = 1 << 20;
 const RESET: &str = "\x1bc";
 
 /// What may be spent between two looks at a screen of this size, in cells that are cleared.
-pub(super) const fn allowance(size: Size) -> usize {
+pub(crate) const fn allowance(size: Size) -> usize {
     CELLS + SCREENS * size.cols as usize * size.rows as usize
 }
 
 /// The parts of `output` that the allowance is enough for, which is then less by as much; none if it is enough for all.
 /// `confined`: scrolling may be confined to a part of the screen.
-pub(super) fn affordable<'o>(
+pub(crate) fn affordable<'o>(
     output: &'o str,
     size: Size,
     confined: bool,

@@ -108,6 +108,7 @@ pub use counting::Counting;
 pub use event::Event;
 pub use guard::{Answer, Guard, SHORTEST, Word};
 pub(crate) use keys::Keys;
+pub(crate) use labour::{affordable, allowance};
 pub use loops::{LoopPolicy, Repetition};
 pub use moment::Moment;
 pub use nudge::typeable;
