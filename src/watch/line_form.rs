@@ -18,8 +18,7 @@ impl LineForm {
     pub(super) fn hash(&mut self, text: &str) -> Option<(u64, Tone)> {
         // Before times are: the `687d` of an id is none.
         self.without_ids.clear();
-        for word in text.split_inclusive(|c| !is_of_name(c)) {
-            let name = word.trim_end_matches(|c| !is_of_name(c));
+        for (name, word) in words(text) {
             self.without_ids.push_str(if is_id(name) { "#" } else { name });
             self.without_ids.push_str(&word[name.len()..]);
         }
@@ -45,13 +44,15 @@ impl LineForm {
 
     fn hash_of_masked(&mut self, numbers_vary: bool) -> u64 {
         self.form.clear();
+        // What the line itself calls the id of a process is that wherever it stands.
+        let process = process_id(&self.masked);
         // What says which process it was, or when, or what it has cost, says nothing of what was done.
         let (mut aside, mut first) = (false, true);
-        for word in self.masked.split_inclusive(|c| !is_of_name(c)) {
-            let name = word.trim_end_matches(|c| !is_of_name(c));
-            let number = !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        for (name, word) in words(&self.masked) {
+            let number = is_number(name);
             let when = number && is_moment(name, &word[name.len()..], first);
-            if numbers_vary && is_number_or_made_up(name) || number && aside || when {
+            let which = number && (aside || process == Some(name));
+            if numbers_vary && is_number_or_made_up(name) || which || when {
                 self.form.push('#');
                 self.form.push_str(&word[name.len()..]);
             } else {
@@ -63,6 +64,22 @@ impl LineForm {
         }
         hash(&self.form)
     }
+}
+
+/// The words of a text: each name or number, and that with what stands behind it.
+fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split_inclusive(|c| !is_of_name(c)).map(|word| (word.trim_end_matches(|c| !is_of_name(c)), word))
+}
+
+fn is_number(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+}
+
+/// The number behind `pid`.
+fn process_id(text: &str) -> Option<&str> {
+    let mut names = words(text).map(|(name, _)| name);
+    names.find(|name| name.eq_ignore_ascii_case("pid"))?;
+    names.find(|name| !name.is_empty()).filter(|name| is_number(name))
 }
 
 fn is_of_name(c: char) -> bool {
@@ -177,6 +194,22 @@ mod tests {
         for _ in 0..3000 {
             let id = [8, 4, 4, 4, 12].map(&mut group).join("-");
             assert_eq!(form(&format!("request {id} begins")), first, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_line_says_the_same_whichever_process_it_is_about() {
+        for (one, other) in [
+            ("[1000] [INFO] Booting worker with pid: 1000", "[1007] [INFO] Booting worker with pid: 1007"),
+            ("worker 1000 begins (pid 1000)", "worker 1007 begins (pid 1007)"),
+            ("PID=1000 begins", "PID=1007 begins"),
+        ] {
+            assert_eq!(form(one), form(other), "{one:?} and {other:?}");
+        }
+        for (one, other) in
+            [("[12] stored (pid: 1000)", "[13] stored (pid: 1000)"), ("pid file: 1000 stored", "pid file: 1001 stored")]
+        {
+            assert_ne!(form(one), form(other), "{one:?} and {other:?}");
         }
     }
 
