@@ -377,6 +377,7 @@ mod tests {
     fn times_in_every_form_do_not_count() {
         same("20261120T010203Z link", "20261120T010204Z link");
         same("20261120-010203 link", "20261120-010204 link");
+        same("20261120T010203.123Z link", "20261120T010204.45Z link");
         differ("20261120 stored", "20261121 stored");
         same("Time left: 266", "Time left: 265");
         same("time remaining 266", "time remaining 265");

@@ -243,11 +243,11 @@ fn is_in_year(text: &str) -> bool {
     is_month(text) || text.parse().is_ok_and(|number| (1..=31).contains(&number))
 }
 
-/// `20261116T012909Z`, `20261116-012909`.
+/// `20261116T012909Z`, `20261116-012909.123`.
 fn take_compact_date(rest: &str, whole: usize) -> Option<&str> {
     let time = rest[whole..].strip_prefix(['T', '-', '_']).filter(|_| whole == 8 && is_year(rest))?;
     let fits = is_in_year(&rest[4..6]) && is_in_year(&rest[6..8]) && digits(time) == 6;
-    let after = fits.then(|| &time[6..])?;
+    let after = behind_fraction(fits.then(|| &time[6..])?);
     Some(after.strip_prefix('Z').unwrap_or(after)).filter(|after| !after.starts_with(char::is_alphanumeric))
 }
 
@@ -282,10 +282,14 @@ fn take_clock(rest: &str, whole: usize) -> Option<&str> {
     if after.starts_with(|c: char| c.is_alphanumeric() && c != 'Z' || c == ':') {
         return None;
     }
-    if let Some(fraction) = after.strip_prefix(['.', ',']).filter(|fraction| digits(fraction) > 0) {
-        after = &fraction[digits(fraction)..];
-    }
+    let after = behind_fraction(after);
     Some(take_half(after).unwrap_or(after))
+}
+
+/// What follows the fraction of a second, where there is one.
+fn behind_fraction(text: &str) -> &str {
+    let fraction = text.strip_prefix(['.', ',']).filter(|fraction| digits(fraction) > 0);
+    fraction.map_or(text, |fraction| &fraction[digits(fraction)..])
 }
 
 fn take_half(after: &str) -> Option<&str> {
