@@ -119,10 +119,10 @@ fn what_was_ignored_reaches_a_command_that_has_a_use_for_it() {
     if !has("python3") {
         return;
     }
-    let server = "import signal, sys\nnames = sys.argv[1:]\n\
-                  def hear(number, frame):\n print('heard', signal.Signals(number).name, flush=True)\n\
+    let server = "import os, signal, sys\nnames = sys.argv[1:]\n\
+                  def hear(number, frame):\n os.write(1, b'heard %s\\n' % signal.Signals(number).name.encode()); sys.exit()\n\
                   for name in names: signal.signal(getattr(signal, name), hear)\n\
-                  print('begun', flush=True)\nfor _ in names: signal.pause()";
+                  print('begun', flush=True)\nwhile True: signal.pause()";
     for (ignores, name, number) in [
         ("trap '' INT QUIT HUP", "SIGINT", libc::SIGINT),
         ("trap '' INT QUIT HUP", "SIGQUIT", libc::SIGQUIT),
